@@ -154,7 +154,7 @@ static void show(PyObject *exception)
 	PyErr_PrintEx(1);
 }
 
-/* The exit code, after the exception was reported.  Takes `error`. */
+/* The exit code, after the exception was printed and, if `aloud`, reported.  Takes `error`. */
 static int judge(const struct harness *harness, PyObject *error, PyObject *path, PyObject *source,
 	bool is_syntax, bool aloud)
 {
@@ -178,7 +178,8 @@ static int judge(const struct harness *harness, PyObject *error, PyObject *path,
 
 /* ---- one program -------------------------------------------------------------------------- */
 
-struct play {
+/* A program that the interpreter runs as a script. */
+struct script {
 	PyObject *source; /* borrowed from the job */
 	PyObject *name;
 	PyObject *path; /* owned */
@@ -193,8 +194,8 @@ static bool is_plain(PyObject *name, PyObject *args, PyObject *env, PyObject *ki
 }
 
 /* `ahead`, which is taken: the scope of a plain program, or NULL. */
-static int play_init(
-	struct play *play, const struct harness *harness, PyObject *ahead, PyObject *job)
+static int script_init(
+	struct script *script, const struct harness *harness, PyObject *ahead, PyObject *job)
 {
 	PyObject *args = NULL;
 	PyObject *env = NULL;
@@ -202,59 +203,59 @@ static int play_init(
 	unsigned file_count = 0;
 	unsigned processors = 0; /* 0: the number that workers are made for */
 
-	memset(play, 0, sizeof(*play));
-	play->scope = ahead;
-	if (!PyArg_ParseTuple(job, "OOOOOII", &play->source, &play->name, &args, &env, &kind,
+	memset(script, 0, sizeof(*script));
+	script->scope = ahead;
+	if (!PyArg_ParseTuple(job, "OOOOOII", &script->source, &script->name, &args, &env, &kind,
 		    &file_count, &processors))
 		return -1;
-	if (!ahead || processors || !is_plain(play->name, args, env, kind, file_count)) {
-		Py_XDECREF(play->scope);
-		play->scope = PyObject_CallFunction(harness->prepare, "OOOOII", play->name, args,
-			env, kind, file_count, processors);
+	if (!ahead || processors || !is_plain(script->name, args, env, kind, file_count)) {
+		Py_XDECREF(script->scope);
+		script->scope = PyObject_CallFunction(harness->prepare, "OOOOII", script->name,
+			args, env, kind, file_count, processors);
 	}
-	if (!play->scope)
+	if (!script->scope)
 		return -1;
-	play->path = PyDict_GetItemString(play->scope, "__file__");
-	Py_XINCREF(play->path);
-	return play->path ? 0 : -1;
+	script->path = PyDict_GetItemString(script->scope, "__file__");
+	Py_XINCREF(script->path);
+	return script->path ? 0 : -1;
 }
 
-static void play_done(struct play *play)
+static void script_done(struct script *script)
 {
-	Py_CLEAR(play->path);
-	Py_CLEAR(play->scope);
+	Py_CLEAR(script->path);
+	Py_CLEAR(script->scope);
 }
 
-/* The exit code, negative for a signal. */
-static int play_run(struct play *play, const struct harness *harness, bool aloud)
+/* The exit code, negative for a signal.  `aloud`: reports to the daemon; a rehearsal does not. */
+static int script_run(struct script *script, const struct harness *harness, bool aloud)
 {
 	PyObject *result;
 	PyObject *code = PyObject_CallFunction(
-		harness->compile, "OOsii", play->source, play->path, "exec", 0, 1);
+		harness->compile, "OOsii", script->source, script->path, "exec", 0, 1);
 
 	if (!code)
-		return judge(harness, take_exception(), play->path, play->source, true, aloud);
+		return judge(harness, take_exception(), script->path, script->source, true, aloud);
 	if (aloud) {
 		audit_begin();
 		tell(JOB_BEGUN, 0, NULL, 0);
 	}
-	result = PyEval_EvalCode(code, play->scope, play->scope);
+	result = PyEval_EvalCode(code, script->scope, script->scope);
 	Py_DECREF(code);
 	if (!result)
-		return judge(harness, take_exception(), play->path, play->source, false, aloud);
+		return judge(harness, take_exception(), script->path, script->source, false, aloud);
 	Py_DECREF(result);
 	return 0;
 }
 
 int run_program_rehearse(const struct harness *harness, PyObject *job)
 {
-	struct play play;
+	struct script script;
 	PyObject *forgotten;
 
-	if (play_init(&play, harness, NULL, job) < 0)
+	if (script_init(&script, harness, NULL, job) < 0)
 		return -1;
-	(void)play_run(&play, harness, false);
-	play_done(&play);
+	(void)script_run(&script, harness, false);
+	script_done(&script);
 	forgotten = PyObject_CallObject(harness->forget, NULL);
 	Py_XDECREF(forgotten);
 	return forgotten ? 0 : -1;
@@ -326,14 +327,14 @@ static void call_quietly(PyObject *call)
 }
 
 /* Whether stdout could be flushed.  Output of __del__ in forget() is flushed too. */
-static bool wind_up(const struct harness *harness, struct play *play)
+static bool wind_up(const struct harness *harness, struct script *script)
 {
 	bool flushed;
 
 	join_threads();
 	call_quietly(harness->finish);
 	flushed = flush_both();
-	play_done(play);
+	script_done(script);
 	call_quietly(harness->forget);
 	if (flushed)
 		return flush_both();
@@ -416,7 +417,7 @@ static void hold_to_rules(const struct program *program)
 void run_program(const struct harness *harness)
 {
 	struct program program = { .rules = { NULL, 0 } };
-	struct play play;
+	struct script script;
 	PyObject *scope;
 	PyObject *job;
 	int exit_code;
@@ -432,11 +433,11 @@ void run_program(const struct harness *harness)
 	if (joblink_ready(WORKER_JOB_FD) < 0)
 		leave();
 	job = harness->program ? job_tuple(harness->program, -1) : job_take(file, &program);
-	if (play_init(&play, harness, scope, job) < 0)
+	if (script_init(&script, harness, scope, job) < 0)
 		fail_to_begin();
 	hold_to_rules(&program);
-	exit_code = play_run(&play, harness, true);
-	if (!wind_up(harness, &play))
+	exit_code = script_run(&script, harness, true);
+	if (!wind_up(harness, &script))
 		exit_code = EXIT_UNFLUSHED;
 	streams_end();
 	if (exit_code < 0)

@@ -2,8 +2,8 @@
  * Runs a worker's one job as the interpreter runs a script.
  *
  * It is driven from C, on a thread state of its own, with no Python frame below.  So the program
- * sees the stack, the recursion limit and tracebacks of a plain interpreter.  The harness provides
- * functions for work that is easier in Python.
+ * sees the stack, the recursion limit and tracebacks of a plain interpreter.  The harness
+ * (harness.py) provides functions for work that is easier in Python.
  */
 #pragma once
 
@@ -12,10 +12,10 @@
 #include "sandbox/worker/program.h"
 
 struct harness {
-	PyObject *
-		ahead; /* () -> globals of a plain program: "main.py", no arguments, nothing else */
-	PyObject *
-		prepare; /* (name, args, env, stdin kind, file count, processors) -> globals of the program */
+	/* () -> globals of a plain program: "main.py", no arguments, nothing else */
+	PyObject *ahead;
+	/* (name, args, env, stdin kind, file count, processors) -> globals of the program */
+	PyObject *prepare;
 	PyObject *judge;   /* (exception, path, source, is_syntax) -> (exit code, report or None) */
 	PyObject *forget;  /* () removes the program's modules */
 	PyObject *compile; /* the builtin of that name */
