@@ -29,7 +29,7 @@ struct client {
 	uint32_t waiting_for; /* the id of the call on its way */
 	uint32_t hello_id;
 	int64_t patience_ms; /* for the answer to `hello` */
-	bool greets;         /* no answer to `hello` has come yet */
+	bool awaits_hello;   /* its answer has not come yet */
 	struct frame frame;
 };
 
@@ -159,9 +159,9 @@ static int wait_readable(struct call *call, struct err *err)
 {
 	struct pollfd poll_fd = { .fd = call->client->fd, .events = POLLIN };
 	int64_t waited_ms = clock_ms() - call->started_ms;
-	int64_t timeout_ms = call->client->greets ? call->client->patience_ms
-			     : call->watch        ? call->watch->timeout_ms
-						  : 0;
+	int64_t timeout_ms = call->client->awaits_hello ? call->client->patience_ms
+			     : call->watch              ? call->watch->timeout_ms
+							: 0;
 	int ready;
 
 	if (call->watch && call->watch->on_turn)
@@ -252,7 +252,7 @@ static int take_hello(struct client *client, const struct value *error, struct e
 	if (code && strcmp(code, "busy") == 0)
 		return err_set(err, ERR_BUSY, "%s",
 			message ? message : "the daemon refused the connection");
-	client->greets = false;
+	client->awaits_hello = false;
 	return 0;
 }
 
@@ -291,7 +291,7 @@ static int take_message(struct call *call, struct err *err)
 /* Takes messages until the daemon has answered `hello`, if it owes that answer. */
 static int await_hello(struct call *call, struct err *err)
 {
-	while (call->client->greets) {
+	while (call->client->awaits_hello) {
 		if (take_message(call, err) < 0)
 			return -1;
 	}
@@ -322,7 +322,7 @@ static int client_ask(struct call *call, const struct client_question *question,
 	int status = 0;
 
 	buf_init(&request, MESSAGE_MAX);
-	if (client->greets)
+	if (client->awaits_hello)
 		status = rpc_write_request(&request, client->hello_id, "hello", NULL, err);
 	hello_len = request.len;
 	if (status == 0)
@@ -337,7 +337,7 @@ static int client_ask(struct call *call, const struct client_question *question,
 /* Why no answer to `hello` came, if that is what did not come. */
 static int explain_unwelcome(const struct client *client, struct err *err)
 {
-	if (!client->greets || err->code == ERR_BUSY)
+	if (!client->awaits_hello || err->code == ERR_BUSY)
 		return -1;
 	if (err->code == ERR_TIMEOUT)
 		return err_wrap(err, "the daemon hangs or is stopped; it may still do this when it "
@@ -351,14 +351,14 @@ static int explain_unwelcome(const struct client *client, struct err *err)
 
 void client_greet(struct client *client, int64_t patience_ms)
 {
-	client->greets = true;
+	client->awaits_hello = true;
 	client->hello_id = client->next_id++;
 	client->patience_ms = patience_ms > 0 ? patience_ms : CLIENT_PATIENCE_MS;
 }
 
 bool client_is_welcome(const struct client *client)
 {
-	return !client->greets;
+	return !client->awaits_hello;
 }
 
 int client_call(struct client *client, const struct client_question *question, struct arena *arena,

@@ -22,11 +22,14 @@ struct live {
 	char run_id[32];      /* once it is known */
 };
 
-/* Ctrl-C cancels the run; cectl then shows its id and its output so far. */
-void live_cancels(struct live *live, struct value *params);
-
 /* `streams` says whether run.output notifications go to stdout and stderr as they come. */
 void live_init(struct live *live, struct cli *cli, bool streams);
+
+/*
+ * After live_init(): Ctrl-C cancels the run; cectl then shows its id and its output so far.  Asks
+ * for the id with `announce`.
+ */
+void live_cancels(struct live *live, struct value *params);
 
 /* Asks `method` and shows what happens until the answer comes; as cli_ask(). */
 int live_ask(struct live *live, const char *method, struct value *params,

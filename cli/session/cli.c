@@ -248,7 +248,10 @@ const char *cli_advice(const char *pointer, const char *message)
 	return NULL;
 }
 
-/* "--limit wall: must be ..." and true when an option caused the error, else "code: message" and false. */
+/*
+ * "--limit wall: must be ..." and true when an option caused the error, else "code: message" and
+ * false.
+ */
 static bool say_refusal(struct cli *cli, const struct value *error)
 {
 	const char *code = output_text(&cli->arena, value_get(error, "code"));
