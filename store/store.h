@@ -1,8 +1,8 @@
 /*
  * The store: runs and acts, kept in SQLite.  Synchronous, without threads or a loop.
  *
- * The public headers of this folder are store.h, answers.h, maintenance.h and signer.h.  Its rooms
- * are private:
+ * The public headers of this folder are store.h, answers.h, maintenance.h and signer.h.  Its
+ * subfolders are private:
  *
  *	base/         the open database, statements, blobs, digests of records
  *	write/        the writer: runs, acts, approvals, the index, the log
@@ -14,9 +14,9 @@
  * locks the state folder, so that a second daemon on the same store is refused.  Readers open with
  * STORE_READ, each for one thread; the writer never blocks them.
  *
- * A run is written twice: by store_put_begun() when a worker is about to start it, and by
- * store_put_ended() with everything.  A run that was refused or denied is written only by
- * store_put_ended().  When the store is opened for writing, a run that was begun and never ended
+ * A run is written twice: by store_put_begun() while a worker starts it, or before if it has an id,
+ * is detached or waits for approval; and by store_put_ended() with everything.  A run that was
+ * refused or denied is written only by store_put_ended().  When the store is opened for writing, a run that was begun and never ended
  * becomes `lost`.
  */
 #pragma once
