@@ -1,5 +1,6 @@
 /*
- * Work that runs on threads for users: queries of the store, and passes over large outputs.
+ * Work that runs on threads for users: queries of the store, and passes over large messages and
+ * outputs (decoding, checking, masking).
  *
  * Users take turns (fair_queue.h).  No user gets all threads, so one user's long list does not
  * block the others.  The work of one user starts in the order in which it was requested.
