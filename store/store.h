@@ -16,8 +16,8 @@
  *
  * A run is written twice: by store_put_begun() while a worker starts it, or before if it has an id,
  * is detached or waits for approval; and by store_put_ended() with everything.  A run that was
- * refused or denied is written only by store_put_ended().  When the store is opened for writing, a run that was begun and never ended
- * becomes `lost`.
+ * refused or denied is written only by store_put_ended().  When the store is opened for writing, a
+ * run that was begun and never ended becomes `lost`.
  */
 #pragma once
 
