@@ -122,7 +122,7 @@ static size_t cost_of_forms(const struct job_spec *spec)
 	return bytes * SECRET_COST;
 }
 
-enum stage redaction_of_spec(struct request *request, enum stage (*then)(struct request *request))
+enum stage masking_of_spec(struct request *request, enum stage (*then)(struct request *request))
 {
 	const struct job_spec *spec = &request->spec;
 
@@ -132,7 +132,7 @@ enum stage redaction_of_spec(struct request *request, enum stage (*then)(struct 
 	return mask_and_go_on(request, masked_spec_cost(spec) + cost_of_forms(spec));
 }
 
-enum stage redaction_of_record(struct request *request, enum stage (*then)(struct request *request))
+enum stage masking_of_record(struct request *request, enum stage (*then)(struct request *request))
 {
 	size_t bytes = masked_result_cost(&request->result);
 

@@ -10,8 +10,7 @@
  * Fills request->masked.spec, then enters the stage that `then` returns.  The request must have its
  * spec.
  */
-enum stage redaction_of_spec(struct request *request, enum stage (*then)(struct request *request));
+enum stage masking_of_spec(struct request *request, enum stage (*then)(struct request *request));
 
 /* The same for everything that the record of the run contains. */
-enum stage redaction_of_record(
-	struct request *request, enum stage (*then)(struct request *request));
+enum stage masking_of_record(struct request *request, enum stage (*then)(struct request *request));

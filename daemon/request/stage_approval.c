@@ -205,5 +205,5 @@ enum stage stage_approval(struct request *request)
 	grant = grants_find(&request->services->approvals->grants, request->caller.uid, subject);
 	if (grant)
 		return use_grant(request, grant);
-	return redaction_of_record(request, park);
+	return masking_of_record(request, park);
 }

@@ -403,7 +403,7 @@ static enum stage contract_checked(struct request *request, struct contract_chec
 	request->result.limits = request->spec.limits;
 	memcpy(request->result.code_hash, check->code_hash, sizeof(check->code_hash));
 	memcpy(request->result.input_hash, check->input_hash, sizeof(check->input_hash));
-	return request->is_check ? fit_to_host(request) : redaction_of_spec(request, fit_to_host);
+	return request->is_check ? fit_to_host(request) : masking_of_spec(request, fit_to_host);
 }
 
 static void on_contract_checked(void *context)

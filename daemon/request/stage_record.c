@@ -196,5 +196,5 @@ enum stage stage_record(struct request *request)
 	request->result.metrics.total_us =
 		clock_us() - request->received_us - approval_waited_us(request);
 	stage_budget_settle(request);
-	return redaction_of_record(request, put_record);
+	return masking_of_record(request, put_record);
 }
