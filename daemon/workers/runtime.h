@@ -52,9 +52,9 @@ struct runtime {
 	struct job_limits limits;      /* of new workers */
 	unsigned failures;             /* zygotes in a row that never got ready */
 	struct timer *retry;
-	int64_t starved_ms;  /* when a run last found no warm worker */
-	int64_t taken_ms;    /* when a run last found one */
-	uint64_t runs, cold; /* runs that got a worker, and how many of them waited */
+	int64_t starved_ms;  /* when a run last had to wait for a worker */
+	int64_t taken_ms;    /* when a run last got one */
+	uint64_t runs, cold; /* runs that got a worker; runs that came while none was warm */
 	char trouble[256];   /* why there is no zygote, for status; "" when there is one */
 };
 
