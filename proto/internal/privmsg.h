@@ -5,11 +5,11 @@
  * of each operation, its number of descriptors, and the phase in which it is allowed.  The daemon
  * has one request open at a time, and the spawner answers it with the same sequence number.  EXITED
  * may come at any time.  The spawner checks every number and path against its own limits and does
- * not trust the daemon.  After a message of the wrong shape or phase it kills every jail and exits.
+ * not trust the daemon.  After a message of the wrong shape or phase it kills ced and every jail,
+ * and exits.
  *
- *	CONFIGURING --SEAL--> SERVING
- *	   RUNTIME               ZYGOTE  SLOT  INSPECTOR  KILL
- *	   HELLO (first)
+ *	GREETING --HELLO--> CONFIGURING --SEAL--> SERVING
+ *	                       RUNTIME               ZYGOTE  SLOT  INSPECTOR  KILL
  *
  * RUNTIME is allowed only before SEAL.  At that time the daemon has read its configuration and has
  * not yet read a byte from a client.

@@ -67,13 +67,13 @@ enum slotmsg_kind {
 	SLOTMSG_KIND_COUNT,
 };
 
-/* Limits of one worker.  0: the value of the profile. */
+/* Limits of one worker.  0: the default in worker_limits.c, or no limit if it has none. */
 struct slotmsg_limits {
 	uint64_t
 		memory_bytes; /* RLIMIT_AS enforces it only when there is no memory cgroup: flags */
 	uint64_t disk_bytes;  /* tmpfs size of /work and /tmp together */
 	uint64_t inodes;
-	uint64_t cpu_ms;     /* RLIMIT_CPU backstop, rounded up to seconds + 1 */
+	uint64_t cpu_ms;     /* the slot kills past it; RLIMIT_CPU is later by up to two seconds */
 	uint64_t pids;       /* RLIMIT_NPROC backstop */
 	uint64_t open_files; /* RLIMIT_NOFILE */
 	uint64_t file_bytes; /* RLIMIT_FSIZE */

@@ -231,7 +231,7 @@ static const struct syscall_group daemon_groups[] = {
 	ALLOWED("clients and jails", N(bind), N(listen), N(accept), N(accept4), N(connect),
 		N(getsockname), N(getpeername), N(getsockopt), N(setsockopt), N(shutdown),
 		N(sendmsg), N(recvmsg), N(sendmmsg), N(recvmmsg), N(sendto), N(recvfrom)),
-	ALLOWED("pidfds; the recorder's priority", N(pidfd_send_signal), N(pidfd_open),
+	ALLOWED("pidfds; the priority of the store's thread", N(pidfd_send_signal), N(pidfd_open),
 		N(setpriority), N(sched_setscheduler), N(sched_getscheduler), N(sched_getparam),
 		N(sched_get_priority_max), N(sched_get_priority_min), N(ioprio_set)),
 	{ "local sockets only", ASKED_ALL(socketpair_rules, N(socket), N(socketpair)) },

@@ -1,8 +1,8 @@
 /*
- * One jailed process as the spawner sees it: started, killed, reaped.
+ * One child of the spawner: started, killed, reaped.  The kernel kills it when the spawner dies.
  *
- * It is pid 1 of its pid namespace, so everything that it started dies with it.  The kernel kills
- * it when the spawner dies.
+ * A child in a jail is pid 1 of its pid namespace, so everything that it started dies with it.  ced
+ * is a child too, in no jail: daemon_start() starts it instead of child_begin() and child_go().
  */
 #pragma once
 

@@ -2,8 +2,8 @@
  * Enters a jail: one ordered list of steps, each checked, and at the end the program.
  *
  * The spawner fills in a struct jail_spec and clones; the child takes the steps of the list in
- * jail.c.  The first step that fails is reported as "step: reason" on a pipe to the spawner, which
- * closes by itself when the program starts.
+ * jail.c.  The first step that fails is reported as "step: reason" on a socket to the spawner,
+ * which closes by itself when the program starts.
  */
 #pragma once
 

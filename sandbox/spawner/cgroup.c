@@ -175,7 +175,7 @@ static int open_own(const struct own_line *own, char *ret_folder, struct err *er
 	return err_set(err, ERR_UNSUPPORTED, "this hierarchy is not mounted");
 }
 
-/* ---- the folder of all jails ----------------------------------------------------------------------------- */
+/* ---- the folder of all jails --------------------------------------------------------------- */
 
 /* Calls `visit` for each folder in a folder. */
 static void each_folder(int parent, const char *name, void (*visit)(int folder, const char *name))
@@ -207,8 +207,8 @@ static void remove_jails(int base, const char *name)
 }
 
 /*
- * If a folder's lock is free, its spawner is dead.  One that lives may have made the folder and not locked it
- * yet; a process that only has its number delays the removal until a later start.
+ * If a folder's lock is free, its spawner is dead, or has made the folder and not locked it yet.  So
+ * a folder stays while a process has its number.  If that is no spawner, a later start removes it.
  */
 static void remove_if_dead(int base, const char *name)
 {

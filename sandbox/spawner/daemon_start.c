@@ -107,6 +107,6 @@ int daemon_start(struct child *child, const struct daemon_start *start, struct e
 		return 0;
 
 	(void)enter(start, spawner, err);
-	say(3, "daemon.start", err->text);
+	say(SAY_ERROR, "daemon.start", err->text);
 	child_exit(127);
 }

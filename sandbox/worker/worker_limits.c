@@ -17,7 +17,7 @@ static uint64_t as_asked(uint64_t asked, uint64_t own_bytes)
 static uint64_t whole_seconds(uint64_t asked_ms, uint64_t own_bytes)
 {
 	(void)own_bytes;
-	return asked_ms / 1000 + 2; /* rounded up, plus one for making the worker */
+	return asked_ms / 1000 + 2; /* the next whole second, and one for making the worker */
 }
 
 static uint64_t beside_own_bytes(uint64_t asked, uint64_t own_bytes)
