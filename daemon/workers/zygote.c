@@ -420,11 +420,12 @@ void zygote_tend(struct zygote *zygote)
 {
 	list_for_each(at, &zygote->workers) {
 		struct worker *worker = container_of(at, struct worker, link);
+		bool is_stuck = worker_is_stuck(worker);
 
-		if (worker_is_stuck(worker) && worker->state == WORKER_OPENING)
+		if (is_stuck && worker->state == WORKER_OPENING)
 			zygote_lose(zygote,
 				"the zygote opened no slot in time"); /* it loses the worker too */
-		else if (worker_is_stuck(worker))
+		else if (is_stuck)
 			worker_lose(worker, "its slot sent no message in time");
 		if (worker->state == WORKER_GONE)
 			close_worker(zygote, worker);

@@ -50,8 +50,10 @@ void zygote_open_slots(struct runtime *runtime);
  */
 void zygote_tend(struct zygote *zygote);
 
-/* Whether it has served enough runs, or was started on demand and there is no demand left. */
+/* Whether it is to be replaced: it has served enough runs, is old, or has no slot number left. */
 bool zygote_is_worn(const struct zygote *zygote);
+
+/* Whether it was started on demand and there is no demand left. */
 bool zygote_is_idle(const struct zygote *zygote);
 
 /* Gives up its workers and reports to the owners of their runs. */
