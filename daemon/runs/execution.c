@@ -17,7 +17,7 @@
 #define LOOK_MS       100   /* between two looks for the end */
 #define SILENT_MS     300   /* wait for the slot's message about dead processes */
 #define DYING_MS      1000  /* for processes that are killed but still exist */
-#define DEADLINE_MS   3000  /* without any sign of the death that must come */
+#define DEADLINE_MS   3000  /* for the slot to set limits, or without any sign of the end */
 #define DEATH_MOST_MS 60000 /* with such signs */
 #define CPU_LOOK_MS   5     /* shortest time between two looks at the cpu clock */
 
@@ -38,6 +38,7 @@ static void stop_clocks(struct execution *execution)
 	execution->deadline = NULL;
 }
 
+/* The slot has not set the limits, reported the death or sent the artifacts. */
 static void on_deadline(void *owner)
 {
 	struct execution *execution = owner;
@@ -45,7 +46,7 @@ static void on_deadline(void *owner)
 	timer_close(execution->deadline);
 	execution->deadline = NULL;
 	if (execution->worker)
-		worker_lose(execution->worker, "its death was not seen in time");
+		worker_lose(execution->worker, "its slot did not answer in time");
 }
 
 /*
@@ -327,7 +328,7 @@ static enum capture_state read_stream(struct execution *execution, bool is_stder
 		return CAPTURE_ENDED;
 	state = capture_read(capture, watch_fd(watch));
 	if (state == CAPTURE_PASSED && execution->facts.killed == KILLED_NOT) {
-		/* JOB_DONE may have come first; the output still passed the cap. */
+		/* JOB_DONE may have set this; the kill is for the limit all the same. */
 		execution->finishing = false;
 		kill_jail(execution, is_stderr ? KILLED_STDERR : KILLED_STDOUT);
 		execution->facts.kill_us = clock_us() - began_us;
