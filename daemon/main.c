@@ -197,9 +197,7 @@ int main(int argc, char **argv)
 		return EXIT_FAILURE;
 	}
 	log_start("ced", level);
-	/*
-	 * Returns the memory of large messages and outputs to the system when their run has ended.
-	 */
+	/* The memory of large messages and outputs goes back to the system when their run has ended. */
 	(void)mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
 	(void)mallopt(M_TRIM_THRESHOLD, LARGE_BYTES);
 	(void)signal(SIGPIPE, SIG_IGN);

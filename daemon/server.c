@@ -159,7 +159,7 @@ static void on_signal(uv_signal_t *handle, int number)
 	struct server *server = handle->data;
 
 	if (server->state.draining && server->grace)
-		timer_set(server->grace, 0); /* the second signal ends the daemon at once */
+		timer_set(server->grace, 0); /* the second signal ends the grace period */
 	server_drain(server, strsignal(number));
 }
 

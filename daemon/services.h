@@ -1,7 +1,7 @@
 /*
- * The parts of the daemon as the other parts see them: pointers, which the server sets before it
- * starts the first part (server.c).  This header includes no part; a file that uses one
- * includes its header.
+ * The parts of the daemon as the other parts see them: pointers, which server.c sets.  Parts that it
+ * holds by value are set before the first part starts; the others are NULL until they are made.
+ * This header includes no part; a file that uses one includes its header.
  */
 #pragma once
 
@@ -11,25 +11,23 @@
 #include "proto/base/log.h"
 #include "proto/job/job.h"
 
+struct admin_ops;
 struct alerts;
 struct approvals;
 struct audit;
 struct backups;
 struct blobs;
 struct budgets;
-struct store_thread;
 struct ceilings;
-struct page_check;
 struct claims;
 struct config;
 struct conn_events;
-struct thread_work;
 struct events;
 struct gc;
 struct inspectors;
-struct admin_ops;
 struct list;
 struct listener;
+struct page_check;
 struct pattern_book;
 struct policies;
 struct pool;
@@ -39,6 +37,8 @@ struct readers;
 struct recorder;
 struct run_registry;
 struct spawner_link;
+struct store_thread;
+struct thread_work;
 struct turns;
 struct ulid_source;
 struct uv_loop_s;

@@ -18,7 +18,7 @@
 struct turns {
 	uv_check_t check; /* active while there are lanes; marks the end of a turn */
 	uv_idle_t idle;   /* active while a connection waits, so that the loop does not sleep */
-	struct fair_lane users; /* a lane has taken so many messages in this turn */
+	struct fair_lane users; /* `taken` of a user's lane counts the messages of this turn */
 	void (*on_turn)(struct fair_entry *entry); /* resumes a connection that waited */
 };
 

@@ -74,7 +74,7 @@ void recorder_note_clock(struct recorder *recorder, const struct store_clock *cl
 void recorder_counts(const struct recorder *recorder, uint64_t *ret_commits, uint64_t *ret_records);
 
 /*
- * Writes the waiting records, calls their callbacks, closes the store.  The loop has stopped
- * before.
+ * Writes the waiting records, calls their callbacks and closes the store.  Afterwards nobody may
+ * call recorder_put().
  */
 void recorder_close(struct recorder *recorder);

@@ -2,7 +2,7 @@
  * A request: one `run` or `check` in the daemon, with everything that it owns.
  *
  * It is created when its message is complete, passes the stages of the table in pipeline.c, and is
- * freed in STAGE_EXIT only.  It owns its message, its arena and its execution.  The connection may
+ * freed in STAGE_EXIT.  It owns its message, its arena and its execution.  The connection may
  * close first: then `conn` is NULL, and REPLY sends no answer.
  *
  * The moves of a request (the table in pipeline.c has all of them; `~` marks stages that can wait):

@@ -1,6 +1,6 @@
 /*
  * RECORD: writes the run to the disk before its result is reported.  The begun record is written
- * while the program runs, the complete one at the end.
+ * while the program runs, or before it begins if the run has an id; the complete one at the end.
  */
 #include "daemon/door/conn.h"
 #include "daemon/record/store_failure.h"

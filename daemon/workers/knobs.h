@@ -31,7 +31,7 @@ struct knob_counts {
 
 void knobs_init(struct knobs *knobs);
 
-/* Takes the descriptors, even when it returns -1: the list is invalid. */
+/* -1: `which` does not describe the descriptors.  Takes them on every path. */
 int knobs_take(struct knobs *knobs, const struct priv_knobs *which, int *fds, unsigned fd_count);
 void knobs_done(struct knobs *knobs);
 

@@ -33,7 +33,10 @@ int pool_start(struct pool *pool, uv_loop_t *loop,
 /* Returns NULL when this host has no such runtime. */
 struct runtime *pool_find(struct pool *pool, const char *name);
 
-/* Returns a WARM worker, or NULL. */
+/*
+ * Returns a WARM worker, or NULL.  Until worker_take() it stays in the list of warm workers, so the
+ * caller must give it to an execution before anybody else looks there.
+ */
 struct worker *pool_take(struct runtime *runtime);
 
 /*

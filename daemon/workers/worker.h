@@ -73,7 +73,7 @@ struct worker {
 	unsigned job_messages;         /* from its job socket so far */
 	bool refused;                  /* its slot reported a refused call */
 	char done_run[RUN_ID_LEN + 1]; /* the run, if its end was reported before it was dead */
-	bool ended;                    /* all its processes are dead */
+	bool ended;                    /* its first process is dead, or making it failed */
 	bool doubted;                  /* its slot was silent when its run was over */
 	int64_t moved_us;              /* when it entered its state */
 	uint64_t dying_cpu_us;         /* at the last look at its death */
@@ -108,7 +108,7 @@ void worker_take(struct worker *worker, const struct worker_events *events, void
  */
 int worker_send_job(struct worker *worker, char *body, size_t len, int stdin_fd);
 
-/* Passes on the messages that are left in the job socket after its processes are dead. */
+/* Passes on the messages that are left in the job socket after its first process is dead. */
 void worker_drain_job(struct worker *worker);
 
 /*
@@ -166,7 +166,10 @@ bool worker_is_deserted(const struct worker *worker);
 /* Whether its processes have used cpu time since the last call: then they are still dying. */
 bool worker_still_dies(struct worker *worker);
 
-/* Whether the slot's next message is overdue by WORKER_SILENCE_MS. */
+/*
+ * Whether the slot's next message is overdue: by WORKER_SILENCE_MS, or WORKER_DOUBT_MS for a slot
+ * that was silent before.  Gives a worker that still dies another second.
+ */
 bool worker_is_stuck(struct worker *worker);
 
 /* Closes everything and frees the worker.  The slot ends when its socket closes. */
