@@ -10,7 +10,7 @@
 #include "proto/base/container.h"
 #include "proto/base/nearest.h"
 
-const struct setting *setting_named(const struct setting *table, const char *name)
+static const struct setting *setting_named(const struct setting *table, const char *name)
 {
 	for (SETTING_EACH(row, table))
 		if (strcmp(row->name, name) == 0)
@@ -301,15 +301,6 @@ int setting_check_numbers(const void *set, const struct setting *table, struct e
 			return -1;
 	}
 	return 0;
-}
-
-const struct config_item *setting_find(const struct config_item *section, const char *name)
-{
-	const struct config_item *item = section ? section->items : NULL;
-
-	while (item && strcmp(item->name, name) != 0)
-		item = item->next;
-	return item;
 }
 
 /* ---- lines of settings ---------------------------------------------------------------------- */

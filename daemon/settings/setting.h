@@ -56,8 +56,6 @@ struct setting {
 		.size = sizeof(((struct of *)NULL)->field), __VA_ARGS__                     \
 	}
 
-const struct setting *setting_named(const struct setting *table, const char *name);
-
 /* Checks the items of a section.  `top` is the table of settings outside all sections. */
 int setting_check(struct config_item *section, const struct setting *table,
 	const struct setting *top, struct err *err);
@@ -73,9 +71,6 @@ uint64_t setting_number(const void *set, const struct setting *row);
 
 /* Refuses a number outside its range, other than CONFIG_LIMIT_UNSET. */
 int setting_check_numbers(const void *set, const struct setting *table, struct err *err);
-
-/* Returns the item of this name, or NULL. */
-const struct config_item *setting_find(const struct config_item *section, const char *name);
 
 /* ---- helpers of `take` ----------------------------------------------------------------------- */
 
