@@ -9,13 +9,13 @@
 #include <unistd.h>
 
 #include "proto/base/cleanup.h"
+#include "proto/base/container.h"
 #include "proto/base/err.h"
 #include "proto/base/fdio.h"
 
 #define KNOB_TEXT_MAX 2048
 #define CPU_PERIOD_US 100000              /* the kernel's default, which ced never changes */
 #define PEAK_SLACK    ((uint64_t)1 << 20) /* the most that the kernel charges at once */
-#define CPU_TEXT_MAX  12288               /* v1 has a line of up to 45 bytes for each processor */
 
 void knobs_init(struct knobs *knobs)
 {
@@ -26,7 +26,7 @@ void knobs_init(struct knobs *knobs)
 
 static int take_one(struct knobs *knobs, uint32_t which, int fd)
 {
-	if (which == KNOB_JOIN && knobs->join_count < sizeof(knobs->join) / sizeof(int)) {
+	if (which == KNOB_JOIN && knobs->join_count < COUNT_OF(knobs->join)) {
 		knobs->join[knobs->join_count++] = fd;
 		return 0;
 	}
@@ -167,32 +167,16 @@ int knobs_set(struct knobs *knobs, const struct job_limits *limits)
 	return 0;
 }
 
-/*
- * v2 cpu.stat has user_usec.  v1 cpuacct.usage_all has a line "cpu user system" per processor, in
- * ns.
- */
+/* v2 cpu.stat has user_usec and system_usec.  v1 cpuacct.usage is one number, in ns. */
 static void read_cpu(int fd, uint64_t *ret_user_us, uint64_t *ret_sys_us)
 {
-	char text[CPU_TEXT_MAX];
-	uint64_t user_ns = 0;
-	uint64_t sys_ns = 0;
+	char text[KNOB_TEXT_MAX];
 
 	read_text(fd, text, sizeof(text));
 	*ret_user_us = number_after(text, "user_usec");
 	*ret_sys_us = number_after(text, "system_usec");
-	if (*ret_user_us || *ret_sys_us)
-		return;
-	for (char *line = strchr(text, '\n'); line && line[1]; line = strchr(line + 1, '\n')) {
-		char *at = line + 1;
-
-		(void)strtoull(at, &at, 10);
-		user_ns += strtoull(at, &at, 10);
-		sys_ns += strtoull(at, &at, 10);
-	}
-	if (!strchr(text, '\n') || !strchr(strchr(text, '\n') + 1, '\n'))
-		user_ns = strtoull(text, NULL, 10); /* v1 cpuacct.usage: one number, in ns */
-	*ret_user_us = user_ns / 1000;
-	*ret_sys_us = sys_ns / 1000;
+	if (!*ret_user_us && !*ret_sys_us)
+		*ret_user_us = strtoull(text, NULL, 10) / 1000;
 }
 
 void knobs_count(const struct knobs *knobs, struct knob_counts *ret_counts)

@@ -92,11 +92,9 @@ TEST(cpu_time_is_read_from_both_kinds_of_cgroup)
 		uint64_t user_us, sys_us;
 	} rows[] = {
 		{ "usage_usec 30\nuser_usec 10\nsystem_usec 20\n", 10, 20 },
-		{ "cpu user system\n0 1000000 2000000\n1 3000 4000\n", 1003, 2004 },
 		{ "5000000\n", 5000, 0 },
 		{ "", 0, 0 },
 		{ "not_user_usec 5\n", 0, 0 },
-		{ "cpu user system\n", 0, 0 },
 	};
 
 	for (unsigned i = 0; i < COUNT_OF(rows); i++) {
@@ -109,20 +107,6 @@ TEST(cpu_time_is_read_from_both_kinds_of_cgroup)
 		CHECK_EQ_INT(knobs_cpu_us(&knobs), rows[i].user_us + rows[i].sys_us);
 		knobs_done(&knobs);
 	}
-}
-
-TEST(cpu_time_of_many_processors_is_counted_to_the_last)
-{
-	static char text[16384];
-	size_t at = (size_t)snprintf(text, sizeof(text), "cpu user system\n");
-	struct knobs knobs;
-
-	for (int cpu = 0; cpu < 256; cpu++)
-		at += (size_t)snprintf(
-			text + at, sizeof(text) - at, "%d 123456789000 987654321000\n", cpu);
-	knobs = knobs_of(KNOB_CPU_USAGE, text);
-	CHECK_EQ_INT(knobs_cpu_us(&knobs), UINT64_C(256) * (123456789 + 987654321));
-	knobs_done(&knobs);
 }
 
 TEST(events_are_found_by_their_whole_name_at_the_start_of_a_line)
