@@ -8,11 +8,12 @@
 #include <stdint.h>
 
 #include "proto/internal/privmsg.h"
+#include "proto/internal/slotmsg.h"
 #include "proto/job/job.h"
 
 struct knobs {
 	int fds[KNOB_COUNT]; /* KNOB_JOIN is in `join`: there may be several */
-	int join[6];
+	int join[SLOTMSG_JOIN_FDS_MAX];
 	unsigned join_count;
 	uint64_t memory_set; /* the values written last, so as not to write them again */
 	uint64_t pids_set;
