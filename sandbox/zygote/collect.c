@@ -20,6 +20,9 @@
 #include "proto/internal/slotmsg.h"
 
 #define COPY_BYTES 65536
+#define PATH_BYTES 4096
+#define SKIPS_MAX  256 /* skipped entries that are reported; the rest are not */
+#define SECONDS    2   /* of time, and of CPU time */
 
 struct walk {
 	const struct collect_job *job;
@@ -31,7 +34,7 @@ struct walk {
 	uint64_t bytes_left;
 	bool stopped;
 	size_t path_len;
-	char path[COLLECT_PATH_MAX + 1];
+	char path[PATH_BYTES + 1];
 	char copy[COPY_BYTES];
 };
 
@@ -147,7 +150,7 @@ static int write_head(struct walk *walk, enum artifact_reason reason, uint32_t m
 
 static int skip(struct walk *walk, enum artifact_reason reason, struct err *err)
 {
-	if (walk->skips++ >= COLLECT_SKIPS_MAX)
+	if (walk->skips++ >= SKIPS_MAX)
 		return 0;
 	return write_head(walk, reason, 0, 0, err);
 }
@@ -265,7 +268,7 @@ static int visit_named(
 
 	if (++walk->entries > ARTIFACT_ENTRIES_MAX)
 		return stop(walk, ARTIFACT_TOO_MANY_ENTRIES, err);
-	if (before + slash + name_len > COLLECT_PATH_MAX)
+	if (before + slash + name_len > PATH_BYTES)
 		return skip(walk, ARTIFACT_BAD_NAME, err);
 	if (slash)
 		walk->path[before] = '/';
@@ -318,7 +321,7 @@ static int walk_folder(struct walk *walk, int dir, unsigned depth, struct err *e
 /* A bug here must not block the slot: SIGALRM and SIGXCPU have no handler and kill. */
 static void bound_time(void)
 {
-	struct rlimit cpu = { COLLECT_SECONDS, COLLECT_SECONDS };
+	struct rlimit cpu = { SECONDS, SECONDS };
 	sigset_t none;
 
 	(void)signal(SIGALRM, SIG_DFL);
@@ -326,7 +329,7 @@ static void bound_time(void)
 	(void)setrlimit(RLIMIT_CPU, &cpu);
 	sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
-	(void)alarm(COLLECT_SECONDS);
+	(void)alarm(SECONDS);
 }
 
 int collect_run(const struct collect_job *job, struct err *err)

@@ -12,10 +12,7 @@
 
 #include "proto/base/err.h"
 
-#define COLLECT_SKIPS_MAX 256 /* skipped entries that are reported; the rest are not */
 #define COLLECT_GLOBS_MAX (64U << 10)
-#define COLLECT_SECONDS   2
-#define COLLECT_PATH_MAX  4096
 
 struct collect_job {
 	int files;           /* descriptor of the worker's tmpfs */
