@@ -197,7 +197,7 @@ int main(int argc, char **argv)
 		return EXIT_FAILURE;
 	}
 	log_start("ced", level);
-	/* The memory of large messages and outputs goes back to the system when their run has ended. */
+	/* When a run has ended, the memory of its large messages and outputs is given back. */
 	(void)mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
 	(void)mallopt(M_TRIM_THRESHOLD, LARGE_BYTES);
 	(void)signal(SIGPIPE, SIG_IGN);

@@ -207,8 +207,8 @@ static void remove_jails(int base, const char *name)
 }
 
 /*
- * If a folder's lock is free, its spawner is dead, or has made the folder and not locked it yet.  So
- * a folder stays while a process has its number.  If that is no spawner, a later start removes it.
+ * A spawner whose folder is not locked is dead, or has not locked it yet.  So a folder stays while
+ * any process has its number.  If that process is no spawner, a later start removes the folder.
  */
 static void remove_if_dead(int base, const char *name)
 {
