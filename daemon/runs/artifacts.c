@@ -106,7 +106,7 @@ static const char *const reasons[ARTIFACT_REASON_COUNT] = {
 	[ARTIFACT_TOO_LARGE] = "larger than what is left of artifact_bytes",
 	[ARTIFACT_UNREADABLE] = "could not be read",
 	[ARTIFACT_BAD_NAME] = "its name is not text",
-	[ARTIFACT_HARD_LINK] = "a hard link to a file already taken",
+	[ARTIFACT_HARD_LINK] = "has a second name (a hard link)",
 	[ARTIFACT_TOO_DEEP] =
 		"folders more than " TEXT_OF(ARTIFACT_DEPTH_MAX) " deep; the rest was not read",
 	[ARTIFACT_TOO_MANY_ENTRIES] = "more than " TEXT_OF(
