@@ -1,6 +1,6 @@
 /*
- * The parts of the daemon as the other parts see them: pointers, which server.c sets.  Parts that it
- * holds by value are set before the first part starts; the others are NULL until they are made.
+ * The parts of the daemon as the other parts see them: pointers, which server.c sets.  Parts that
+ * it holds by value are set before the first part starts; the others are NULL until they are made.
  * This header includes no part; a file that uses one includes its header.
  */
 #pragma once

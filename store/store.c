@@ -173,7 +173,9 @@ static bool is_all_in_one_file(const char *path)
 	return db && !has_beside(db, "-wal") && !has_beside(db, "-journal");
 }
 
-/* A name under which SQLite creates no log beside the file.  Gives a text, or NULL without memory. */
+/*
+ * A name under which SQLite creates no log beside the file.  Gives a text, or NULL without memory.
+ */
 static char *name_immutable(const char *path)
 {
 	static const char *const plain =
@@ -208,10 +210,10 @@ static int open_copy_file(struct store *store, struct err *err)
 }
 
 /*
- * A copy has no writer, so it is read without locks and without shared memory. SQLite has a VFS without locks,
- * and in its exclusive mode it keeps the index of the log in the memory of this process. A copy without a log
- * is opened as immutable, since SQLite would otherwise create the log. So the folder need not be writable, and
- * is left as it was.
+ * A copy has no writer, so it is read without locks and without shared memory. SQLite has a VFS
+ * without locks, and in its exclusive mode it keeps the index of the log in the memory of this
+ * process. A copy without a log is opened as immutable, since SQLite would otherwise create the
+ * log. So the folder need not be writable, and is left as it was.
  */
 static int open_copy(struct store *store, const char *path, struct err *err)
 {

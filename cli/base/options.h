@@ -83,7 +83,9 @@ struct command {
 	bool reads_copy;                    /* --store FILE makes sense */
 	bool run_statuses;                  /* exits as a run does (exits.h); else 0, 1, 2 */
 
-	/* It asks one method with what its options and its operand give, and shows the answer ... */
+	/*
+	 * It asks one method with what its options and its operand give, and shows the answer ...
+	 */
 	const char *method;
 	const char *operand_param; /* the key that the operand fills, or NULL */
 	option_value *operand_value;

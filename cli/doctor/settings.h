@@ -42,7 +42,8 @@ void settings_take(struct settings *settings, const char *line);
 bool settings_require(const struct settings *settings, const char *layer);
 
 /*
- * Asks `ced --in-force` beside our own program, as the user that the daemon will be, with `config` or, when that is NULL, with the
- * host's file where there is one.  If it fails, `trouble` says why and the defaults stay.
+ * Asks `ced --in-force` beside our own program, as the user that the daemon will be, with `config`
+ * or, when that is NULL, with the host's file where there is one.  If it fails, `trouble` says why
+ * and the defaults stay.
  */
 void settings_read(struct settings *settings, const char *config);

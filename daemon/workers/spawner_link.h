@@ -38,9 +38,9 @@ int spawner_link_start(struct spawner_link *link, uv_loop_t *loop,
 
 /*
  * Sends a question.  The answer comes later from the loop; if the spawner dies first, it has the
- * error ERR_CLOSED.  An answer with an error comes before this call returns when the question cannot
- * be queued or sent: the spawner has gone, too many questions wait, or memory or descriptors are
- * short.  Takes `fds` on every path.
+ * error ERR_CLOSED.  An answer with an error comes before this call returns when the question
+ * cannot be queued or sent: the spawner has gone, too many questions wait, or memory or descriptors
+ * are short.  Takes `fds` on every path.
  */
 void spawner_ask(struct spawner_link *link, const struct priv_msg *msg, const int *fds,
 	unsigned fd_count, spawner_answer *on_answer, void *context);

@@ -9,8 +9,9 @@
  *
  *	{"group":"jail","step":"tree","ok":false,"errno":38,"what":"...","text":"openat2: ..."}
  *
- * `ok` is null when the step was not reached, and `errno` is 0 when no system call failed.  The exit
- * status is 0 when every line was printed, whatever the lines say.  `cectl doctor` explains them.
+ * `ok` is null when the step was not reached, and `errno` is 0 when no system call failed.  The
+ * exit status is 0 when every line was printed, whatever the lines say.  `cectl doctor` explains
+ * them.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -251,7 +252,9 @@ static int build_filters(struct spawner *spawner)
 
 /* ---- cgroups ------------------------------------------------------------------------------- */
 
-/* The process that waits for us.  v2 hands controllers down only from a cgroup without processes. */
+/*
+ * The process that waits for us.  v2 hands controllers down only from a cgroup without processes.
+ */
 struct caller {
 	char base[PATH_MAX];
 	char aside[PATH_MAX + 32];

@@ -2,9 +2,10 @@
  * The columns that the chain covers, for the canonical form of a record (canonical.h), verification
  * and pruning.
  *
- * A column is evidence and stands here, or it names the record (`by` in chain_tables), or it is derived:
- * then it can be made again from the evidence, or it says nothing about a run.  unit.store_verify
- * lists the derived columns with their reasons, and fails when a column stands nowhere.
+ * A column is evidence and stands here, or it names the record (`by` in chain_tables), or it is
+ * derived: then it can be made again from the evidence, or it says nothing about a run.
+ * unit.store_verify lists the derived columns with their reasons, and fails when a column stands
+ * nowhere.
  *
  * To add a column of evidence, add a row with the next tag of its table.  A tag is never used for
  * another column again.  The canonical form leaves out NULLs, so a column that is NULL in old rows

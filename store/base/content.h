@@ -23,15 +23,15 @@ struct store;
 #define CONTENT_OWN_MAX    ((size_t)1536)
 
 /*
- * The value of the column, for a statement; bytes.data NULL gives NULL.  Longer bytes are written as
- * a blob first.  `digest` is that of the bytes, or NULL.
+ * The value of the column, for a statement; bytes.data NULL gives NULL.  Longer bytes are written
+ * as a blob first.  `digest` is that of the bytes, or NULL.
  */
 int content_value(struct store *store, struct bytes bytes, size_t inline_max, const uint8_t *digest,
 	struct sql_value *ret_value, struct err *err);
 
 /*
- * Whether the bytes in the row have another type than ced writes: TEXT for UTF-8, BLOB for other bytes.
- * `is_text`: the table has only text.
+ * Whether the bytes in the row have another type than ced writes: TEXT for UTF-8, BLOB for other
+ * bytes.  `is_text`: the table has only text.
  */
 bool content_has_wrong_type(sqlite3_stmt *stmt, int column, bool is_text);
 

@@ -1,5 +1,6 @@
 /*
- * The open database: the struct behind store.h, and the calls with which the other rooms of store/ use SQLite.
+ * The open database: the struct behind store.h, and the calls with which the other rooms of store/
+ * use SQLite.
  *
  * A reader has all of its state here.  A writer has more, in store/write/writer.h.
  */
@@ -38,8 +39,8 @@ int db_configure(struct store *store, struct err *err);
 int db_failed(struct store *store, int code, struct err *err);
 
 /*
- * Between these two calls one question is answered, which may take store->patience_ms.  A statement that
- * takes longer fails with ERR_TIMEOUT.  A loop of our own calls db_is_late().
+ * Between these two calls one question is answered, which may take store->patience_ms.  A statement
+ * that takes longer fails with ERR_TIMEOUT.  A loop of our own calls db_is_late().
  */
 void db_question(struct store *store);
 void db_answered(struct store *store);
@@ -61,8 +62,8 @@ int db_number(struct store *store, const char *sql, int64_t otherwise, int64_t *
 int db_bytes(struct store *store, int64_t *ret_bytes, struct err *err);
 
 /*
- * A read transaction, so that several statements see the same state of the database.  *ret_began is false
- * when a transaction was open already; then db_end_snapshot() leaves it open.
+ * A read transaction, so that several statements see the same state of the database.  *ret_began is
+ * false when a transaction was open already; then db_end_snapshot() leaves it open.
  */
 int db_begin_snapshot(struct store *store, bool *ret_began, struct err *err);
 void db_end_snapshot(struct store *store, bool began);

@@ -1,4 +1,7 @@
-/* The numbers of facets in the table of that name.  1 to FACET_LAST are the columns of STMT_SETTLE_RUN. */
+/*
+ * The numbers of facets in the table of that name.  1 to FACET_LAST are the columns of
+ * STMT_SETTLE_RUN.
+ */
 #pragma once
 
 enum facet {

@@ -15,7 +15,9 @@ int record_find(struct store *store, const char *run_id, int64_t *ret_key, struc
 	return r < 0 ? -1 : !r;
 }
 
-/* The longest prefix of at most `most` bytes that does not end inside a character, if it is text. */
+/*
+ * The longest prefix of at most `most` bytes that does not end inside a character, if it is text.
+ */
 static size_t whole_prefix(struct bytes bytes, size_t most)
 {
 	size_t whole = utf8_whole_prefix(bytes.data, most);

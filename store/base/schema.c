@@ -12,7 +12,10 @@
 #define FIRST_SCHEMA    10         /* of the first release; earlier ones were of development */
 #define QUICK_BYTES_MAX ((int64_t)64 << 20) /* a larger store is not checked at the start */
 
-/* ANALYZE leaves statistics tables behind when somebody runs it by hand.  They hold nothing of a record. */
+/*
+ * ANALYZE leaves statistics tables behind when somebody runs it by hand.  They hold nothing of a
+ * record.
+ */
 #define SCHEMA_OBJECTS                                                                  \
 	"SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_schema WHERE NOT (" \
 	"type = 'table' AND tbl_name = name AND (name, sql) IN (VALUES "                \

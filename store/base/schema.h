@@ -14,7 +14,7 @@ struct store;
 int schema_prepare(struct store *store, struct err *err);
 
 /*
- * Compares the text of all tables, indexes, views and triggers with what the migrations make of an empty
- * database: 0 equal, 1 different, -1.
+ * Compares the text of all tables, indexes, views and triggers with what the migrations make of an
+ * empty database: 0 equal, 1 different, -1.
  */
 int schema_compare(struct store *store, struct err *err);

@@ -1,6 +1,6 @@
 /*
- * The fixed statements, in one table.  Each is prepared at its first use and kept until the store is closed.
- * Statements whose text depends on a filter are made in store/read/run_walk.c.
+ * The fixed statements, in one table.  Each is prepared at its first use and kept until the store
+ * is closed.  Statements whose text depends on a filter are made in store/read/run_walk.c.
  */
 #pragma once
 
@@ -22,7 +22,9 @@ enum stmt_name {
 	STMT_COUNT,
 };
 
-/* Allocates the table of prepared statements, store->stmts; NULL: no memory.  _free() accepts NULL. */
+/*
+ * Allocates the table of prepared statements, store->stmts; NULL: no memory.  _free() accepts NULL.
+ */
 sqlite3_stmt **stmt_table_new(void);
 void stmt_table_free(sqlite3_stmt **stmts);
 

@@ -1,8 +1,8 @@
 /*
  * The texts of a run that are found by their words: its program and the beginnings of its output.
  *
- * store/write/word_index.h indexes each text once.  store/read/word_search.h searches the index, and the
- * texts of runs that are not indexed yet.
+ * store/write/word_index.h indexes each text once.  store/read/word_search.h searches the index,
+ * and the texts of runs that are not indexed yet.
  */
 #pragma once
 
@@ -30,8 +30,8 @@ struct texts {
 };
 
 /*
- * Reads the texts of a run into the arena; 1: there is no such run.  `without` is a set of bits: these texts are
- * known to be damaged and are not read.
+ * Reads the texts of a run into the arena; 1: there is no such run.  `without` is a set of bits:
+ * these texts are known to be damaged and are not read.
  */
 int texts_read(struct store *store, int64_t key, unsigned without, struct arena *arena,
 	struct texts *ret_texts, struct err *err);

@@ -9,9 +9,9 @@
  * checkpoint.  The alternative, changing `PRAGMA synchronous` between transactions, must be decided
  * before BEGIN, when the recorder does not yet know what the batch will hold.
  *
- * SQLite writes a page to the log in two pieces, and a commit page after page.  Writes that follow each other
- * directly are collected and written together, at the latest at the next sync. With synchronous=FULL that is
- * before a commit becomes visible.
+ * SQLite writes a page to the log in two pieces, and a commit page after page.  Writes that follow
+ * each other directly are collected and written together, at the latest at the next sync. With
+ * synchronous=FULL that is before a commit becomes visible.
  */
 #pragma once
 
@@ -27,7 +27,9 @@ struct wal_file;
 /* The name to open a database with; registers the layer at the first call. */
 const char *wal_vfs(struct err *err);
 
-/* The log of an open database in WAL mode; lives until the database is closed.  NULL: it has none. */
+/*
+ * The log of an open database in WAL mode; lives until the database is closed.  NULL: it has none.
+ */
 struct wal_file *wal_file_of(sqlite3 *db);
 
 /* From now on commits wait for the disk, or do not. */

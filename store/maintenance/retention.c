@@ -36,7 +36,10 @@ int store_sizes(struct store *store, struct store_size *ret_size, struct err *er
 
 /* ---- how much a run's contents are -------------------------------------------------------- */
 
-/* A blob counts when only runs of the plan hold it. `refs` 0: the runs that hold it are not indexed yet. */
+/*
+ * A blob counts when only runs of the plan hold it. `refs` 0: the runs that hold it are not indexed
+ * yet.
+ */
 static int count_blob(struct walk_over *walk, int64_t blob, struct err *err)
 {
 	uintptr_t holders = (uintptr_t)map_get(&walk->held, &blob, sizeof(blob)) + 1;
@@ -217,7 +220,10 @@ static int walk_over_all(struct walk_over *walk, struct err *err)
 	return 0;
 }
 
-/* The key of the run that has so many newer ones. If `runs` cannot be read, `records` has the same keys. */
+/*
+ * The key of the run that has so many newer ones. If `runs` cannot be read, `records` has the same
+ * keys.
+ */
 static int find_behind(struct store *store, uint64_t runs, int64_t *ret_key, struct err *err)
 {
 	static const char *const tables[] = { "runs", "records" };

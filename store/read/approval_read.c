@@ -59,7 +59,10 @@ static struct store_parked parked_of(sqlite3_stmt *row)
 	};
 }
 
-/* Whether the run's row and request are as they were recorded, and the run was not started since: 1, 0, -1. */
+/*
+ * Whether the run's row and request are as they were recorded, and the run was not started since:
+ * 1, 0, -1.
+ */
 static int is_as_recorded(struct store *store, int64_t key, struct err *err)
 {
 	int64_t parked = 0;

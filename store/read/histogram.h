@@ -1,6 +1,6 @@
 /*
- * How numbers are histogram, in a fixed amount of memory: counts per bucket, with 128 buckets for each
- * doubling.  Below 256 a percentile is exact, above it is at most 0.8 % too high.
+ * How numbers are distributed, in a fixed amount of memory: counts per bucket, with 128 buckets for
+ * each doubling.  Below 256 a percentile is exact, above it is at most 0.8 % too high.
  */
 #pragma once
 

@@ -13,7 +13,10 @@
 
 /* ---- lists -------------------------------------------------------------------------------- */
 
-/* The first LIST_FIRST are in the order of the answer, before `state`, `outcome` and `ok`; then LIST_REST. */
+/*
+ * The first LIST_FIRST are in the order of the answer, before `state`, `outcome` and `ok`; then
+ * LIST_REST.
+ */
 #define LIST_FIRST 10
 #define LIST_REST  6
 #define LIST_COLUMNS                                                                         \

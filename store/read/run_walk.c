@@ -38,8 +38,8 @@ enum param {
 #define OF_NOTHING              NULL, NULL, false
 
 /*
- * The conditions of a filter, ordered by how few runs each is likely to match. One with an index can lead the
- * walk. The numbers of facets are those of facet.h.
+ * The conditions of a filter, ordered by how few runs each is likely to match. One with an index
+ * can lead the walk. The numbers of facets are those of facet.h.
  */
 /* clang-format off */
 static const struct question {
@@ -230,8 +230,8 @@ static bool has_choice(const struct walk *walk, const struct store_filter *filte
 }
 
 /*
- * The condition that leads; NULL: the words, if they can, or else the order of time. Words lead unless another
- * condition matches few runs, since their number of matches is unknown.
+ * The condition that leads; NULL: the words, if they can, or else the order of time. Words lead
+ * unless another condition matches few runs, since their number of matches is unknown.
  */
 static int choose_lead(struct walk *walk, const struct store_filter *filter,
 	const struct question **ret_lead, struct err *err)

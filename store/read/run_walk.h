@@ -1,9 +1,10 @@
 /*
  * Walks over the runs that match a filter, newest first.
  *
- * Indexed runs are found through one condition with an index (a facet, a label, words): the one that matches
- * the fewest runs. The other conditions are tested on each row. Unsettled runs are few, and all are tested.
- * Both come in order and are merged. A walk sees one snapshot of the store.
+ * Indexed runs are found through one condition with an index (a facet, a label, words): the one
+ * that matches the fewest runs. The other conditions are tested on each row. Unsettled runs are
+ * few, and all are tested.  Both come in order and are merged. A walk sees one snapshot of the
+ * store.
  */
 #pragma once
 

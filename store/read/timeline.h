@@ -1,6 +1,7 @@
 /*
  * Counts over time, in one pass from the newest to the oldest, without knowing the span: at most
- * TIMELINE_SLOTS slots of equal width. The width doubles whenever the slots do not reach far enough.
+ * TIMELINE_SLOTS slots of equal width. The width doubles whenever the slots do not reach far
+ * enough.
  */
 #pragma once
 

@@ -77,8 +77,8 @@ static int make_match(struct search *search, const char *question)
 /*
  * ---- unsettled runs ------------------------------------------------------------------------
  *
- * Their texts are put into an FTS5 index in memory, made for one query, so that words are compared as in
- * the index of the store.
+ * Their texts are put into an FTS5 index in memory, made for one query, so that words are compared
+ * as in the index of the store.
  */
 
 struct unsettled {
@@ -154,7 +154,10 @@ static int open_index(struct unsettled *unsettled, struct err *err)
 	return r == SQLITE_OK ? 0 : no_memory(err);
 }
 
-/* The number of a row is the index of the run in the list, times TEXTS_OF_A_RUN, plus that of the text. */
+/*
+ * The number of a row is the index of the run in the list, times TEXTS_OF_A_RUN, plus that of the
+ * text.
+ */
 static int index_text(
 	struct unsettled *unsettled, size_t number, struct bytes text, struct err *err)
 {

@@ -1,8 +1,8 @@
 /*
  * Verification: the parts of it, and the report that they write into.
  *
- * A part reads one snapshot of the store and never writes. It reports an unreadable record as a problem and
- * goes on, so that one broken record does not hide another.
+ * A part reads one snapshot of the store and never writes. It reports an unreadable record as a
+ * problem and goes on, so that one broken record does not hide another.
  */
 #pragma once
 
@@ -36,8 +36,8 @@ int verify_checkpoints(struct verify *verify, struct err *err);
 int verify_second(struct verify *verify, struct err *err);
 
 /*
- * One problem.  `what` is a stable word: changed, missing, extra, moved, unsigned, unreadable.  The returned map
- * may get more keys; it goes nowhere when the list is full.
+ * One problem.  `what` is a stable word: changed, missing, extra, moved, unsigned, unreadable.  The
+ * returned map may get more keys; it goes nowhere when the list is full.
  */
 struct fill verify_problem(struct verify *verify, const char *what, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -45,7 +45,10 @@ struct fill verify_problem(struct verify *verify, const char *what, const char *
 /* Runs a query; each row of its result is a problem: table, row, message. */
 int verify_ask(struct verify *verify, const char *what, const char *sql, struct err *err);
 
-/* For such queries: whether a run is running or not yet indexed, and whether `r`, of runs, has ended and is indexed. */
+/*
+ * For such queries: whether a run is running or not yet indexed, and whether `r`, of runs, has
+ * ended and is indexed.
+ */
 #define VERIFY_PENDING(key) "EXISTS (SELECT 1 FROM pending AS p WHERE p.key = " key ")"
 #define VERIFY_SETTLED      "r.outcome IS NOT NULL AND NOT " VERIFY_PENDING("r.key")
 

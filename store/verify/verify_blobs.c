@@ -1,4 +1,6 @@
-/* Compares the bytes of each blob with its digest, and `blobs.refs` with the records that hold it. */
+/*
+ * Compares the bytes of each blob with its digest, and `blobs.refs` with the records that hold it.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -98,8 +98,8 @@ static void check_head(struct walking *walking, const struct link *link)
 static const char *const verdicts[] = { "changed", "missing", "unreadable" };
 
 /*
- * Whether another link covers the row, since the run was started or waits again. verify_tables.c finds rows
- * that are missing.
+ * Whether another link covers the row, since the run was started or waits again. verify_tables.c
+ * finds rows that are missing.
  */
 static int is_over(struct walking *walking, const struct link *link, int found, struct err *err)
 {

@@ -1,6 +1,6 @@
 /*
- * Checks what the chain does not cover: rows that belong to no record, derived tables, and the schema. Most
- * checks are queries whose rows are problems.
+ * Checks what the chain does not cover: rows that belong to no record, derived tables, and the
+ * schema. Most checks are queries whose rows are problems.
  */
 #include <stdio.h>
 #include <string.h>
@@ -95,8 +95,8 @@ static int find_orphans(struct verify *verify, struct err *err)
 }
 
 /*
- * Rows that a scan of the table finds and a lookup by key does not: a key that is there twice, or at a wrong
- * place.
+ * Rows that a scan of the table finds and a lookup by key does not: a key that is there twice, or
+ * at a wrong place.
  */
 static int find_strays(struct verify *verify, const struct chain_table *table, struct err *err)
 {

@@ -1,10 +1,10 @@
 /*
- * Compares the texts by which runs are found with the contents of the runs, and the index of words with
- * the texts.
+ * Compares the texts by which runs are found with the contents of the runs, and the index of words
+ * with the texts.
  *
- * The texts are split into words again by the tokenizer of SQLite.  Both sets of words are compared by
- * sums of keyed hashes, so only the sums are in memory.  The key is random and new each time, so an
- * attacker cannot prepare two different sets with the same sum.
+ * The texts are split into words again by the tokenizer of SQLite.  Both sets of words are compared
+ * by sums of keyed hashes, so only the sums are in memory.  The key is random and new each time, so
+ * an attacker cannot prepare two different sets with the same sum.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -146,7 +146,9 @@ static struct wording *wording_new(struct store *store, struct err *err)
 	return NULL;
 }
 
-/* Adds a text that the index should have; a text that was added before is ignored.  -1: no memory. */
+/*
+ * Adds a text that the index should have; a text that was added before is ignored.  -1: no memory.
+ */
 static int wording_add(struct wording *wording, int64_t text, struct bytes bytes, struct err *err)
 {
 	if (text <= 0 || text > wording->seen_most || !bytes.data ||
@@ -182,8 +184,8 @@ static int compare(const struct wording *wording, const char *word, size_t len)
 }
 
 /*
- * Words must be in order, and each in the order of its places, or they are not found. Adds the word: 1 in
- * order, 0 not, -1.
+ * Words must be in order, and each in the order of its places, or they are not found. Adds the
+ * word: 1 in order, 0 not, -1.
  */
 static int take_row(struct wording *wording, sqlite3_stmt *row)
 {

@@ -49,7 +49,10 @@ static int empty_reserve(int fd, const char *path, struct err *err)
 	return ftruncate(fd, 0) < 0 ? err_sys(err, "the store: %s", path) : 1;
 }
 
-/* 0, 1: there is no space for it; -1.  It is written, since not every file system can reserve space. */
+/*
+ * 0, 1: there is no space for it; -1.  It is written, since not every file system can reserve
+ * space.
+ */
 static int fill_reserve(const char *path, struct err *err)
 {
 	static const char zeroes[PIECE];

@@ -1,10 +1,11 @@
 /*
  * Disk space for the store, watched before it is used up.
  *
- * The file `ced.reserve` holds four MiB for records that free space: pruning writes to the log and to the
- * database before it gives anything back.  When such a record meets a full disk, the reserve is released for it.
- * Runs are refused then until the reserve is complete again.  Runs are also refused before the last MiB is used.
- * While little space is left, the log is moved more often and no runs are indexed.
+ * The file `ced.reserve` holds four MiB for records that free space: pruning writes to the log and
+ * to the database before it gives anything back.  When such a record meets a full disk, the reserve
+ * is released for it.  Runs are refused then until the reserve is complete again.  Runs are also
+ * refused before the last MiB is used.  While little space is left, the log is moved more often and
+ * no runs are indexed.
  */
 #pragma once
 
@@ -26,7 +27,10 @@ struct disk_space {
 /* Whether there is space for a new store in this folder. */
 int disk_space_for_new(const char *folder, struct err *err);
 
-/* Before disk_space_start(): releases a reserve that is left beside the store at `db`; false: there was none. */
+/*
+ * Before disk_space_start(): releases a reserve that is left beside the store at `db`; false: there
+ * was none.
+ */
 bool disk_space_release_left(const char *db);
 
 /* Fills the reserve.  Without space for it, it counts as used from the beginning.  Keeps `db`. */

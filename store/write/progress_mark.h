@@ -1,15 +1,15 @@
 /*
- * The mark beside the store: one line in `ced.mark` that says how far the record reached when it was last known to
- * be on the disk, and how far the wall clock could be trusted then.
+ * The mark beside the store: one line in `ced.mark` that says how far the record reached when it
+ * was last known to be on the disk, and how far the wall clock could be trusted then.
  *
  *	ced-mark-1 links=N head=sha256:… run=ULID key=ed25519:… wall_us=N surely_us=N calm_us=N ahead_us=N
  *	seal=HEX
  *
- * When a log is cut off between two starts, the newest records are gone and the chain is still consistent.
- * Checkpoints find that only as far as they reach.  The mark is written after each commit that has reached the
- * disk, in place and without a sync of its own.  So it never says more than the disk holds, and after kill -9 it
- * is up to date.  It is sealed with a digest that needs the secret of the store's key, because a signature after
- * each commit would cost too much.
+ * When a log is cut off between two starts, the newest records are gone and the chain is still
+ * consistent.  Checkpoints find that only as far as they reach.  The mark is written after each
+ * commit that has reached the disk, in place and without a sync of its own.  So it never says more
+ * than the disk holds, and after kill -9 it is up to date.  It is sealed with a digest that needs
+ * the secret of the store's key, because a signature after each commit would cost too much.
  */
 #pragma once
 

@@ -44,8 +44,8 @@ static int count_cached(struct store *store, struct err *err)
 }
 
 /*
- * Removes the oldest results when there are too many.  `cached_count` may be too high, because an entry can
- * replace another one, so they are counted before any is removed.
+ * Removes the oldest results when there are too many.  `cached_count` may be too high, because an
+ * entry can replace another one, so they are counted before any is removed.
  */
 static int limit_cached(struct store *store, int64_t most, struct err *err)
 {

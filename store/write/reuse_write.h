@@ -1,8 +1,9 @@
 /*
- * Writes what need not run again: actions (what a caller's own id stands for) and results that may be reused.
+ * Writes what need not run again: actions (what a caller's own id stands for) and results that may
+ * be reused.
  *
- * An action is written with the begun row, so that it is on the disk before the program starts.  The transaction
- * of the ended row writes it again or deletes it.
+ * An action is written with the begun row, so that it is on the disk before the program starts.
+ * The transaction of the ended row writes it again or deletes it.
  */
 #pragma once
 

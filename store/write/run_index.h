@@ -1,14 +1,15 @@
 /*
- * Indexes runs that have ended, when no client waits: the facets by which lists filter, the words of their texts,
- * and the number of runs that hold each blob.  A run that is not indexed yet is called unsettled.  It stands in
- * the table `pending`, where lists look for it too.
+ * Indexes runs that have ended, when no client waits: the facets by which lists filter, the words
+ * of their texts, and the number of runs that hold each blob.  A run that is not indexed yet is
+ * called unsettled.  It stands in the table `pending`, where lists look for it too.
  *
- * Damage stops nothing.  A run with an unreadable text is indexed without its words.  A run whose rows cannot be
- * read, or for which memory is not enough, stays in `pending` and is not tried again before the next start.  Both
- * are noted in `damage`.
+ * Damage stops nothing.  A run with an unreadable text is indexed without its words.  A run whose
+ * rows cannot be read, or for which memory is not enough, stays in `pending` and is not tried again
+ * before the next start.  Both are noted in `damage`.
  *
- * When SQLite reports a failure, the transaction cannot go on and run_index_some() returns -1; the next call leaves
- * the run out.  Until run_index_judge() the run is only suspected, because the whole disk may have failed.
+ * When SQLite reports a failure, the transaction cannot go on and run_index_some() returns -1; the
+ * next call leaves the run out.  Until run_index_judge() the run is only suspected, because the
+ * whole disk may have failed.
  */
 #pragma once
 
@@ -40,19 +41,22 @@ struct run_index {
 };
 
 /*
- * Indexes at most `most` runs that have ended, in the transaction that is open; stops when their texts together
- * have more than `bytes_max` bytes.  After -1 the transaction has to be rolled back.
+ * Indexes at most `most` runs that have ended, in the transaction that is open; stops when their
+ * texts together have more than `bytes_max` bytes.  After -1 the transaction has to be rolled back.
  */
 int run_index_some(struct store *store, struct run_index *index, unsigned most, size_t bytes_max,
 	unsigned *ret_done, struct err *err);
 
-/* This run, if it waits and has ended, without its words, since its contents leave in this transaction. */
+/*
+ * This run, if it waits and has ended, without its words, since its contents leave in this
+ * transaction.
+ */
 int run_index_without_words(
 	struct store *store, struct run_index *index, int64_t key, struct err *err);
 
 /*
- * Something was written to the disk (`is_well`): then the suspected runs are damaged, and are given up.  Or that
- * failed as well: then they are tried again.
+ * Something was written to the disk (`is_well`): then the suspected runs are damaged, and are given
+ * up.  Or that failed as well: then they are tried again.
  */
 void run_index_judge(struct run_index *index, bool is_well);
 

@@ -16,7 +16,10 @@ static int no_memory(struct err *err)
 	return err_set(err, ERR_MEMORY, "the store: no memory for a record");
 }
 
-/* The keys of a result that have a column.  All others, also future ones, are written to the column `more`. */
+/*
+ * The keys of a result that have a column.  All others, also future ones, are written to the column
+ * `more`.
+ */
 enum place {
 	PLACE_MORE,
 	PLACE_COLUMN,

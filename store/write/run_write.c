@@ -137,7 +137,9 @@ static int insert_run_at_free_key(
 	return -1;
 }
 
-/* Everything that is known before the program starts.  *key: where it should be, then where it is. */
+/*
+ * Everything that is known before the program starts.  *key: where it should be, then where it is.
+ */
 static int put_start(
 	struct store *store, int64_t *key, const struct store_run *run, struct err *err)
 {

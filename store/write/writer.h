@@ -1,8 +1,8 @@
 /*
  * The writer: what store->writer holds beside the open database.
  *
- * store_open(STORE_WRITE) makes it and store_close() ends it.  Between store_begin() and store_commit() one
- * transaction is open.  Everything in store/write/ writes in that transaction.
+ * store_open(STORE_WRITE) makes it and store_close() ends it.  Between store_begin() and
+ * store_commit() one transaction is open.  Everything in store/write/ writes in that transaction.
  */
 #pragma once
 

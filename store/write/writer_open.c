@@ -20,9 +20,9 @@
 #define MODE_FILE 0600
 
 /*
- * The write-ahead log is written once in full and then overwritten from its beginning after each checkpoint,
- * because a disk syncs overwritten blocks in a third of the time that a growing file needs.  A small run fills
- * about six pages.
+ * The write-ahead log is written once in full and then overwritten from its beginning after each
+ * checkpoint, because a disk syncs overwritten blocks in a third of the time that a growing file
+ * needs.  A small run fills about six pages.
  */
 #define LOG_BYTES ((off_t)STORE_ROOM_LOG)
 
@@ -97,8 +97,8 @@ static int use_log(struct store *store, struct err *err)
 }
 
 /*
- * Extends the log to its size with zeroes, which a reader takes for the end of the log.  The write lock is held
- * meanwhile, so no frame can be written in between.
+ * Extends the log to its size with zeroes, which a reader takes for the end of the log.  The write
+ * lock is held meanwhile, so no frame can be written in between.
  */
 static int fill_log(const struct store *store, struct err *err)
 {
@@ -255,7 +255,10 @@ int writer_open(struct store *store, const char *folder, struct err *err)
 
 void writer_finish(struct store *store)
 {
-	/* SQLite does not move the log while others read it.  After this the database alone is complete. */
+	/*
+	 * SQLite does not move the log while others read it.  After this the database alone is
+	 * complete.
+	 */
 	if (store->wal)
 		(void)writer_move_log(store, NULL);
 	/* Only when the start has taken over the mark. */

@@ -6,8 +6,8 @@
 struct store;
 
 /*
- * Makes store->writer, locks the folder of store->path, and opens the database, which is created if there is
- * none.  Records what the last writer left unfinished.
+ * Makes store->writer, locks the folder of store->path, and opens the database, which is created if
+ * there is none.  Records what the last writer left unfinished.
  */
 int writer_open(struct store *store, const char *folder, struct err *err);
 
