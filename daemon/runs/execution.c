@@ -241,15 +241,19 @@ static void on_cpu(void *owner)
 			(limit_us - used_us) / 10 / most_percent(execution) + CPU_LOOK_MS);
 }
 
-static void start_clocks(struct execution *execution)
+static int start_clocks(struct execution *execution)
 {
 	const struct job_limits *limits = &execution->spec->limits;
 
 	execution->wall = timer_new(execution->loop, limits->wall_ms, 0, on_wall, execution);
-	if (knobs_hold(&execution->worker->knobs, KNOB_CPU_USAGE) &&
-		limits->cpu_ms * 100 < limits->wall_ms * most_percent(execution))
-		execution->cpu = timer_new(execution->loop,
-			limits->cpu_ms * 100 / most_percent(execution), 0, on_cpu, execution);
+	if (!execution->wall)
+		return -1;
+	if (!knobs_hold(&execution->worker->knobs, KNOB_CPU_USAGE) ||
+		limits->cpu_ms * 100 >= limits->wall_ms * most_percent(execution))
+		return 0;
+	execution->cpu = timer_new(execution->loop, limits->cpu_ms * 100 / most_percent(execution),
+		0, on_cpu, execution);
+	return execution->cpu ? 0 : -1;
 }
 
 /* ---- beginning ------------------------------------------------------------------------------ */
@@ -276,7 +280,13 @@ static void send_job(struct execution *execution)
 		fail_execution(execution, body ? err.text : "The job is too large for a worker.");
 		return;
 	}
-	start_clocks(execution);
+	if (start_clocks(execution) < 0) {
+		free(body);
+		if (stdin_fd >= 0)
+			close(stdin_fd);
+		fail_execution(execution, "There is no memory for the clock of a run.");
+		return;
+	}
 	execution->sent_us = clock_us();
 	if (worker_send_job(execution->worker, body, len, stdin_fd) < 0) {
 		fail_execution(execution, "The worker died before it got the job.");
