@@ -44,6 +44,7 @@
 #define LISTEN_FDS_MAX   8
 #define TIDY_MS          20
 #define GOODBYE_MS       10000
+#define ANSWER_S         10    /* for ced to read its answers; then it is killed */
 #define LEAVE_MS         45000 /* ced waits 14 s for runs, and for threads, slow on a busy host */
 #define EXIT_BROKEN      1
 #define EXIT_USAGE       2
@@ -221,6 +222,7 @@ static int give_up_rights(struct service *self, struct err *err)
 
 static int start_daemon(struct service *self, struct err *err)
 {
+	const struct timeval patience = { .tv_sec = ANSWER_S };
 	auto_fd int theirs = -1;
 	int pair[2];
 
@@ -228,6 +230,8 @@ static int start_daemon(struct service *self, struct err *err)
 		return err_sys(err, "socketpair");
 	self->spawner.sock = pair[0];
 	theirs = pair[1];
+	if (setsockopt(pair[0], SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) < 0)
+		return err_sys(err, "SO_SNDTIMEO");
 	self->start.sock = theirs;
 	self->start.program = self->program;
 	self->start.filter = &self->spawner.filters[FILTER_DAEMON];
