@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "proto/base/cleanup.h"
@@ -26,7 +27,23 @@
  */
 #define LOG_BYTES ((off_t)STORE_ROOM_LOG)
 
+#define LOCK_WAIT_MS 3000
+#define LOCK_LOOK_MS 20
+
 /* ---- files -------------------------------------------------------------------------------- */
+
+/* Waits a moment: a killed ced holds the lock until the last of its threads has left the disk. */
+static int wait_for_lock(int fd)
+{
+	const struct timespec pause = { .tv_nsec = LOCK_LOOK_MS * 1000000L };
+	int64_t until_ms = clock_ms() + LOCK_WAIT_MS;
+	int r;
+
+	while ((r = flock(fd, LOCK_EX | LOCK_NB)) < 0 && errno == EWOULDBLOCK &&
+		clock_ms() < until_ms)
+		(void)nanosleep(&pause, NULL);
+	return r;
+}
 
 /* Locks the folder for this process until the descriptor is closed. */
 static int lock_folder(struct store *store, const char *folder, struct err *err)
@@ -40,7 +57,7 @@ static int lock_folder(struct store *store, const char *folder, struct err *err)
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, MODE_FILE);
 	if (fd < 0)
 		return err_sys(err, "the store: %s", path);
-	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+	if (wait_for_lock(fd) < 0) {
 		if (errno == EWOULDBLOCK)
 			return err_set(
 				err, ERR_BUSY, "the store: another ced writes to %s", folder);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -161,6 +162,45 @@ TEST(a_second_writer_is_refused_and_told_why)
 	CHECK(!store_open(shop.folder, STORE_WRITE, &err));
 	CHECK_EQ_INT(err.code, ERR_BUSY);
 	CHECK(strstr(err.text, "another ced"));
+}
+
+/* Holds the lock of a folder for 300 ms, as a killed daemon does whose threads wait for the disk. */
+static pid_t fork_holder(const struct shop *shop, int said)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		char path[128];
+		int fd;
+
+		path_of(shop, "ced.lock", path);
+		fd = open(path, O_RDWR | O_CLOEXEC);
+		if (flock(fd, LOCK_EX) == 0)
+			(void)!write(said, "l", 1);
+		(void)usleep(300000);
+		_exit(0);
+	}
+	return pid;
+}
+
+TEST(a_writer_waits_for_one_that_is_dying)
+{
+	auto_shop struct shop shop;
+	int said[2];
+	char byte;
+	pid_t pid;
+
+	shop_init(&shop);
+	CHECK(shop.store && pipe(said) == 0);
+	store_close(shop.store);
+	shop.store = NULL;
+	pid = fork_holder(&shop, said[1]);
+	CHECK(pid > 0 && read(said[0], &byte, 1) == 1);
+	shop.store = store_open(shop.folder, STORE_WRITE, &shop.err);
+	CHECK(shop.store);
+	CHECK(waitpid(pid, NULL, 0) == pid);
+	close(said[0]);
+	close(said[1]);
 }
 
 TEST(the_folder_is_free_again_after_closing)
