@@ -17,7 +17,7 @@
 	"abc array base64 bisect calendar cmath collections collections.abc contextlib copy "   \
 	"csv dataclasses datetime decimal enum fractions functools hashlib heapq io itertools " \
 	"json math numbers operator os pathlib pprint random re statistics string struct sys "  \
-	"tempfile textwrap time traceback types typing unicodedata uuid warnings zoneinfo"
+	"tempfile textwrap time traceback types typing unicodedata uuid warnings zoneinfo _strptime"
 
 #define DATA \
 	" numpy numpy.random pandas matplotlib.backends.backend_agg matplotlib.pyplot PIL.Image"

@@ -194,7 +194,7 @@ static const struct syscall_group job[] = {
 static const struct syscall_group zygote[] = {
 	ALLOWED("the interpreter is started once", N(execve)),
 	ALLOWED("slots and workers are made", N(clone3), N(setns), N(unshare), N(pidfd_open),
-		N(pidfd_send_signal), N(setsid), N(setpgid), N(fork), N(vfork)),
+		N(pidfd_send_signal), N(setsid), N(setpgid), N(fork), N(vfork), N(process_madvise)),
 	ALLOWED("with a file system each", N(fsopen), N(fsconfig), N(fsmount), N(fspick),
 		N(move_mount), N(open_tree), N(mount_setattr), N(mount), N(umount2), N(openat2),
 		N(fchown), N(fchownat)),

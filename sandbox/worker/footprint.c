@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "proto/base/cleanup.h"
@@ -27,13 +28,17 @@
 
 #define MAPPING_BYTES_MAX ((uintptr_t)1 << 30) /* larger ranges are reserved, not used */
 #define ENTRIES_AT_ONCE   512
+#define SURVEY_PAGES_MAX  ((size_t)64 << 10) /* of all learners; later pages are not counted */
 
 /* When a page of a file is missing, the kernel also maps this much around it. */
 #define FAULT_AROUND_BYTES ((uintptr_t)64 << 10)
-#define GAP_PAGES          1 /* ranges that are so close are joined: a page costs less than a call */
+
+#ifndef PIDFD_SELF_PROCESS
+#define PIDFD_SELF_PROCESS (-20000) /* Linux 6.14 */
+#endif
 
 struct reading {
-	struct footprint *footprint;
+	struct footprint_survey *survey;
 	size_t page;
 	int pagemap;
 	bool writable; /* the mapping that is being read */
@@ -52,22 +57,10 @@ static int advice_of(uint64_t entry, bool writable)
 
 static void add_page(struct reading *reading, uintptr_t at, int advice)
 {
-	struct footprint *footprint = reading->footprint;
-	struct footprint_range *last =
-		footprint->count ? &footprint->ranges[footprint->count - 1] : NULL;
+	struct footprint_survey *survey = reading->survey;
 
-	if (last && advice == MADV_POPULATE_READ && last->advice == advice &&
-		at / FAULT_AROUND_BYTES == last->start / FAULT_AROUND_BYTES)
-		return;
-	if (last && advice == MADV_POPULATE_WRITE && last->advice == advice &&
-		at == last->start + last->len) {
-		last->len = at + reading->page - last->start;
-		return;
-	}
-	if (footprint->count == FOOTPRINT_RANGES_MAX)
-		return;
-	footprint->ranges[footprint->count++] =
-		(struct footprint_range){ at, reading->page, advice };
+	if (survey->count < SURVEY_PAGES_MAX)
+		survey->pages[survey->count++] = (struct footprint_page){ at, advice };
 }
 
 static int read_mapping(struct reading *reading, uintptr_t start, uintptr_t end, struct err *err)
@@ -125,20 +118,94 @@ static int read_line(void *context, const char *line, struct err *err)
 	return read_mapping(reading, start, end, err);
 }
 
-/* Only the caller's own mappings count: a worker does not have what the child has mapped since. */
-int footprint_read(struct footprint *footprint, int proc, pid_t child, struct err *err)
+/*
+ * The pages are in a mapping of their own, so that the caller's heap, which its children inherit,
+ * stays as it is.
+ */
+static int survey_make_room(struct footprint_survey *survey, struct err *err)
 {
-	struct reading reading = { .footprint = footprint, .page = (size_t)sysconf(_SC_PAGESIZE) };
+	if (survey->pages)
+		return 0;
+	survey->pages = mmap(NULL, SURVEY_PAGES_MAX * sizeof(*survey->pages),
+		PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (survey->pages == MAP_FAILED) {
+		survey->pages = NULL;
+		return err_sys(err, "mmap");
+	}
+	return 0;
+}
+
+/* Only the caller's own mappings count: a worker does not have what the child has mapped since. */
+int footprint_survey_add(struct footprint_survey *survey, int proc, pid_t child, struct err *err)
+{
+	struct reading reading = { .survey = survey, .page = (size_t)sysconf(_SC_PAGESIZE) };
+	const size_t before = survey->count;
 	auto_fd int pagemap = -1;
 	char path[64];
 
-	footprint->count = 0;
+	if (survey_make_room(survey, err) < 0)
+		return -1;
 	(void)snprintf(path, sizeof(path), "%d/pagemap", child);
 	pagemap = openat(proc, path, O_RDONLY | O_CLOEXEC);
 	if (pagemap < 0)
 		return err_sys(err, "open %s", path);
 	reading.pagemap = pagemap;
-	return procfs_each_mapping(proc, read_line, &reading, err);
+	if (procfs_each_mapping(proc, read_line, &reading, err) < 0) {
+		survey->count = before;
+		return -1;
+	}
+	survey->learners++;
+	return 0;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct footprint_page *one = a;
+	const struct footprint_page *other = b;
+
+	return one->at < other->at ? -1 : one->at > other->at;
+}
+
+/* `at` is not below the last range. */
+static void add_range(struct footprint_ranges *ranges, uintptr_t at, size_t page, size_t reach)
+{
+	struct iovec *last = ranges->count ? &ranges->ranges[ranges->count - 1] : NULL;
+
+	if (last && at / reach == (uintptr_t)last->iov_base / reach && reach > page)
+		return;
+	if (last && at == (uintptr_t)last->iov_base + last->iov_len && reach == page) {
+		last->iov_len += page;
+		return;
+	}
+	if (ranges->count < FOOTPRINT_RANGES_MAX)
+		/* an address of ours as a number, from our own maps */
+		ranges->ranges[ranges->count++] = (struct iovec){ (void *)at, page };
+}
+
+void footprint_choose(struct footprint *ret_footprint, struct footprint_survey *survey)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	ret_footprint->writes.count = 0;
+	ret_footprint->reads.count = 0;
+	if (!survey->pages)
+		return;
+	qsort(survey->pages, survey->count, sizeof(*survey->pages), by_address);
+	for (size_t i = 0, next; i < survey->count; i = next) {
+		unsigned writes = 0;
+
+		for (next = i;
+			next < survey->count && survey->pages[next].at == survey->pages[i].at;
+			next++)
+			writes += survey->pages[next].advice == MADV_POPULATE_WRITE;
+		if (writes * 2 >= survey->learners)
+			add_range(&ret_footprint->writes, survey->pages[i].at, page, page);
+		else if ((next - i) * 2 >= survey->learners)
+			add_range(&ret_footprint->reads, survey->pages[i].at, page,
+				FAULT_AROUND_BYTES);
+	}
+	(void)munmap(survey->pages, SURVEY_PAGES_MAX * sizeof(*survey->pages));
+	*survey = (struct footprint_survey){ .count = 0 };
 }
 
 /* Only anonymous memory.  A kernel that cannot do it leaves the memory as it is. */
@@ -161,12 +228,25 @@ void footprint_collapse(int proc)
 	(void)procfs_each_mapping(proc, collapse_line, NULL, NULL);
 }
 
+/* One call for all ranges where the kernel can do it; it ends at the first range that fails. */
+static void touch_ranges(const struct footprint_ranges *ranges, int advice)
+{
+	long done = ranges->count ? syscall(SYS_process_madvise, PIDFD_SELF_PROCESS, ranges->ranges,
+					    ranges->count, advice, 0)
+				  : 0;
+
+	for (size_t i = 0; i < ranges->count; i++) {
+		const struct iovec *range = &ranges->ranges[i];
+
+		if (done >= (long)range->iov_len)
+			done -= (long)range->iov_len;
+		else
+			(void)madvise(range->iov_base, range->iov_len, advice);
+	}
+}
+
 void footprint_touch(const struct footprint *footprint)
 {
-	for (size_t i = 0; i < footprint->count; i++) {
-		const struct footprint_range *range = &footprint->ranges[i];
-
-		/* an address of ours as a number, from our own maps */
-		(void)madvise((void *)range->start, range->len, range->advice);
-	}
+	touch_ranges(&footprint->writes, MADV_POPULATE_WRITE);
+	touch_ranges(&footprint->reads, MADV_POPULATE_READ);
 }

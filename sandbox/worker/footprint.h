@@ -1,12 +1,12 @@
 /*
  * The footprint: the pages that a worker touches between its fork and the end of a job.  Each
- * worker makes these pages its own with a few calls, before a job comes.
+ * worker makes these pages its own with one call, before a job comes.
  *
  * A page fault costs two to three microseconds, mostly for entering and leaving the kernel, and a
- * small job takes hundreds.  So the zygote forks one child, the learner, which runs a tiny program
- * as a worker would.  The zygote reads from its pagemap which pages it has written, and which pages
- * of files it has read.  Workers then ask for the same pages by madvise().  The program is tiny
- * because every worker pays for each page, whether its job needs the page or not.
+ * small job takes hundreds.  So the zygote forks learners, each of which runs one sample program as
+ * a worker would.  The zygote reads from a learner's pagemap which pages it has written, and which
+ * pages of files it has read.  What at least half of the learners have touched is the footprint: a
+ * page costs every worker something, whether its job needs the page or not.
  *
  * Nothing depends on this being complete or right: a missing page faults as usual.
  */
@@ -15,26 +15,40 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 
 #include "proto/base/err.h"
 
-#define FOOTPRINT_RANGES_MAX 512
+#define FOOTPRINT_RANGES_MAX 1024 /* of each kind, as many as one system call takes */
 
-struct footprint_range {
-	uintptr_t start;
-	size_t len;
-	int advice; /* MADV_POPULATE_WRITE or MADV_POPULATE_READ */
+struct footprint_ranges {
+	size_t count;
+	struct iovec ranges[FOOTPRINT_RANGES_MAX];
 };
 
 struct footprint {
+	struct footprint_ranges writes;
+	struct footprint_ranges reads; /* of files */
+};
+
+/* What the learners have touched.  Begins as zeros. */
+struct footprint_survey {
+	struct footprint_page {
+		uintptr_t at;
+		int advice; /* MADV_POPULATE_WRITE or MADV_POPULATE_READ */
+	} * pages;
 	size_t count;
-	struct footprint_range ranges[FOOTPRINT_RANGES_MAX];
+	unsigned learners;
 };
 
 /*
- * Reads the footprint of a child that was forked from the caller.  `proc` is a folder of a procfs.
+ * Adds the pages of a child that was forked from the caller.  `proc` is a folder of a procfs.  After
+ * an error nothing was added.
  */
-int footprint_read(struct footprint *footprint, int proc, pid_t child, struct err *err);
+int footprint_survey_add(struct footprint_survey *survey, int proc, pid_t child, struct err *err);
+
+/* Takes the pages that at least half of the learners have touched, and empties the survey. */
+void footprint_choose(struct footprint *ret_footprint, struct footprint_survey *survey);
 
 /*
  * Puts the caller's memory into huge pages where it fills them.  A fork then copies one entry for

@@ -119,7 +119,8 @@ int zygote_learn(struct zygote *zygote, struct err *err)
 	pid_t pid;
 	int result;
 
-	footprint_collapse(zygote->proc);
+	if (zygote->survey.learners == 0)
+		footprint_collapse(zygote->proc);
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return err_sys(err, "pipe");
 	hear = ends[0];
@@ -132,13 +133,18 @@ int zygote_learn(struct zygote *zygote, struct err *err)
 
 	result = read_all(hear, &byte, 1, err);
 	if (result == 0)
-		result = footprint_read(&zygote->footprint, zygote->proc, pid, err);
+		result = footprint_survey_add(&zygote->survey, zygote->proc, pid, err);
 	(void)kill(pid, SIGKILL);
 	(void)waitpid(pid, NULL, __WALL);
 	return result;
 }
 
 void zygote_learned(struct zygote *zygote)
+{
+	footprint_choose(&zygote->footprint, &zygote->survey);
+}
+
+void zygote_learner_ends(struct zygote *zygote)
 {
 	(void)write_all(zygote->learned, "l", 1, NULL);
 	for (;;)

@@ -28,6 +28,7 @@ struct zygote {
 	bool one_uid;       /* only uid 0 is mapped here: all slots share it */
 	uint64_t own_bytes; /* address space of the interpreter */
 	const struct syscall_list *calls; /* tiny_filter.h; NULL: as FILTER_JOB says */
+	struct footprint_survey survey;   /* of the learners, until zygote_learned() */
 	struct footprint footprint;       /* the pages that a worker will touch; empty: unknown */
 	int learned; /* in the learner: a pipe to the zygote, to say that it is done */
 	struct {
@@ -42,12 +43,15 @@ struct zygote {
 int zygote_init(struct zygote *zygote, struct err *err);
 
 /*
- * Forks the learner, which runs a small program as a worker would, to see which pages that touches.
- * Returns 1 in the learner, which calls zygote_learned() at its end; 0 in the zygote, when it is
- * over.  -1: the footprint is not known, and everything works without it.
+ * Forks a learner, which runs a sample program as a worker would, to see which pages that touches.
+ * Returns 1 in the learner, which calls zygote_learner_ends() at its end; 0 in the zygote, when it
+ * is over.  -1: its pages are not known, and everything works without them.
  */
 int zygote_learn(struct zygote *zygote, struct err *err);
-__attribute__((noreturn)) void zygote_learned(struct zygote *zygote);
+__attribute__((noreturn)) void zygote_learner_ends(struct zygote *zygote);
+
+/* After the last learner: chooses the footprint. */
+void zygote_learned(struct zygote *zygote);
 
 /* `version` describes the interpreter to the daemon. */
 int zygote_serve(struct zygote *zygote, const char *version, struct err *err);

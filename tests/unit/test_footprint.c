@@ -13,13 +13,13 @@
 static struct err err = ERR_INIT;
 static char *memory;
 
-/* Touches every fourth page, reports that and waits to be killed. */
-static pid_t fork_learner(int done[2])
+/* Touches every page whose number `step` divides, reports that and waits to be killed. */
+static pid_t fork_learner(const int done[2], size_t step)
 {
 	pid_t pid = fork();
 
 	if (pid == 0) {
-		for (size_t i = 0; i < PAGES; i += 4)
+		for (size_t i = 0; i < PAGES; i += step)
 			memory[i * 4096] = 2;
 		(void)!write(done[1], "d", 1);
 		for (;;)
@@ -28,12 +28,33 @@ static pid_t fork_learner(int done[2])
 	return pid;
 }
 
+static bool learn(struct footprint_survey *survey, int proc, size_t step)
+{
+	int done[2] = { -1, -1 };
+	char byte;
+	pid_t pid;
+	bool added;
+
+	if (pipe(done) < 0)
+		return false;
+	pid = fork_learner(done, step);
+	added = pid > 0 && read(done[0], &byte, 1) == 1 &&
+		footprint_survey_add(survey, proc, pid, &err) == 0;
+	close(done[0]);
+	close(done[1]);
+	(void)kill(pid, SIGKILL);
+	return waitpid(pid, NULL, 0) == pid && added;
+}
+
 static bool covers(const struct footprint *footprint, uintptr_t page)
 {
-	for (size_t i = 0; i < footprint->count; i++)
-		if (page >= footprint->ranges[i].start &&
-			page - footprint->ranges[i].start < footprint->ranges[i].len)
+	for (size_t i = 0; i < footprint->writes.count; i++) {
+		const struct iovec *range = &footprint->writes.ranges[i];
+
+		if (page >= (uintptr_t)range->iov_base &&
+			page - (uintptr_t)range->iov_base < range->iov_len)
 			return true;
+	}
 	return false;
 }
 
@@ -74,35 +95,59 @@ static int use(void *context)
 	return during > 4; /* instead of 16 */
 }
 
-TEST(pages_that_a_child_wrote_are_found_and_made_a_worker_s_own)
+/* Every eighth page is touched by three learners, every fourth by two, every second by one. */
+TEST(pages_that_half_of_the_children_wrote_are_found_and_made_a_worker_s_own)
 {
 	static struct footprint footprint;
+	struct footprint_survey survey = { .count = 0 };
 	auto_fd int proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	int done[2];
-	char byte;
-	pid_t pid;
 
 	if (is_emulated())
 		SKIP("madvise is not emulated");
 	memory = mmap(NULL, (size_t)PAGES * 4096, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	CHECK(memory != MAP_FAILED && pipe(done) == 0);
+	CHECK(memory != MAP_FAILED);
 	memset(memory, 1, (size_t)PAGES * 4096);
-	pid = fork_learner(done);
-	CHECK(pid > 0 && read(done[0], &byte, 1) == 1);
-	CHECK(footprint_read(&footprint, proc, pid, &err) == 0);
-	(void)kill(pid, SIGKILL);
-	CHECK(waitpid(pid, NULL, 0) == pid);
+	CHECK(learn(&survey, proc, 8) && learn(&survey, proc, 4) && learn(&survey, proc, 2));
+	CHECK_EQ_INT(survey.learners, 3);
+	footprint_choose(&footprint, &survey);
+	CHECK_EQ_INT(survey.learners, 0);
 	CHECK_EQ_INT(pages_that_are_wrong(&footprint), 0);
 	CHECK_EQ_INT(in_child(use, &footprint), 0);
 }
 
-TEST(a_child_that_is_not_there_has_no_footprint)
+/* The kernel gives up at the first range that fails; the rest is made by one call each. */
+TEST(a_range_that_is_gone_does_not_keep_the_others_from_being_touched)
 {
 	static struct footprint footprint;
+	struct footprint_survey survey = { .count = 0 };
 	auto_fd int proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-	CHECK(footprint_read(&footprint, proc, 0x7ffffff0, &err) < 0);
-	CHECK_EQ_INT(footprint.count, 0);
+	if (is_emulated())
+		SKIP("madvise is not emulated");
+	memory = mmap(NULL, (size_t)PAGES * 4096, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(memory != MAP_FAILED);
+	memset(memory, 1, (size_t)PAGES * 4096);
+	CHECK(learn(&survey, proc, 4));
+	footprint_choose(&footprint, &survey);
+	CHECK(footprint.writes.count > 1 && footprint.writes.count < FOOTPRINT_RANGES_MAX);
+	memmove(footprint.writes.ranges + 1, footprint.writes.ranges,
+		footprint.writes.count * sizeof(footprint.writes.ranges[0]));
+	footprint.writes.ranges[0] = (struct iovec){ (void *)(uintptr_t)4096, 4096 };
+	footprint.writes.count++;
+	CHECK_EQ_INT(in_child(use, &footprint), 0);
+}
+
+TEST(a_child_that_is_not_there_adds_nothing)
+{
+	static struct footprint footprint;
+	struct footprint_survey survey = { .count = 0 };
+	auto_fd int proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	CHECK(footprint_survey_add(&survey, proc, 0x7ffffff0, &err) < 0);
+	CHECK_EQ_INT(survey.count + survey.learners, 0);
+	footprint_choose(&footprint, &survey);
+	CHECK_EQ_INT(footprint.writes.count + footprint.reads.count, 0);
 	footprint_touch(&footprint);
 }

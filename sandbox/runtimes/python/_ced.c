@@ -8,14 +8,14 @@
  *	_ced.open_stream(fd, raw, encoding, errors)
  *				  a program's stdout or stderr (streams.h)
  *	_ced.rehearse(parts, job) runs a program without reporting anything
- *	_ced.learn(parts, wake)	  forks the learner, which runs a tiny program (footprint.h)
  *	_ced.use_processors(n)	  sets the threads of numeric libraries (processors.h)
- *	_ced.serve(version)	  opens slots for the daemon; returns only in a worker, in its jail
- *				  -> whether the footprint's pages are its own already
- *	_ced.live(parts)	  runs a worker's one program; does not return
+ *	_ced.serve(parts, samples, version)
+ *				  forks a learner for each sample program (footprint.h), then opens
+ *				  slots for the daemon, whose workers run one program each; does not
+ *				  return
  *
- * `parts` are functions of the harness (ahead, prepare, judge, forget, compile, finish, context):
- * see run_program.h.
+ * `parts` are functions of the harness (ahead, prepare, judge, forget, compile, finish, context,
+ * wake): see run_program.h.
  * A job is (source, name, args, env, stdin kind, file count, processors).
  *
  * The harness removes this module from sys.modules.  A program that finds it can do nothing with it
@@ -43,12 +43,6 @@
 #include "sandbox/worker/worker.h"
 #include "sandbox/zygote/zygote.h"
 
-/* Touches the pages that every job touches, and few others: those of an average job are many. */
-static const struct program tiny = {
-	.code = { "print(1)", 8 },
-	.entrypoint = { "main.py", 7 },
-};
-
 static struct zygote zygote;
 static struct harness harness;
 
@@ -56,8 +50,9 @@ static struct harness harness;
 
 static int take_parts(PyObject *parts)
 {
-	return PyArg_ParseTuple(parts, "OOOOOOO", &harness.ahead, &harness.prepare, &harness.judge,
-		       &harness.forget, &harness.compile, &harness.finish, &harness.context)
+	return PyArg_ParseTuple(parts, "OOOOOOOO", &harness.ahead, &harness.prepare, &harness.judge,
+		       &harness.forget, &harness.compile, &harness.finish, &harness.context,
+		       &harness.wake)
 		       ? 0
 		       : -1;
 }
@@ -76,17 +71,7 @@ __attribute__((noreturn)) static void end_worker(int exit_code)
 __attribute__((noreturn)) static void end_learner(int exit_code)
 {
 	(void)exit_code;
-	zygote_learned(&zygote);
-}
-
-static PyObject *ced_live(PyObject *self, PyObject *parts)
-{
-	(void)self;
-	if (take_parts(parts) < 0)
-		return NULL;
-	harness.program = NULL;
-	harness.end = end_worker;
-	run_program(&harness);
+	zygote_learner_ends(&zygote);
 }
 
 static PyObject *ced_rehearse(PyObject *self, PyObject *args)
@@ -103,17 +88,6 @@ static PyObject *ced_rehearse(PyObject *self, PyObject *args)
 }
 
 /* ---- the zygote --------------------------------------------------------------------------- */
-
-/*
- * The interpreter's part of a fork, done in the child alone.  There is one thread, so locks may be
- * taken here instead of before the fork, and the slot's pages stay unchanged.
- */
-static void tell_interpreter_of_fork(void)
-{
-	PyOS_BeforeFork();
-	PyOS_AfterFork_Child();
-	substitutes_wake();
-}
 
 __attribute__((noreturn)) static void fail(const struct err *err)
 {
@@ -185,46 +159,74 @@ static PyObject *ced_open_stream(PyObject *self, PyObject *args)
 	return streams_open(args);
 }
 
-static PyObject *ced_learn(PyObject *self, PyObject *args)
+/*
+ * The interpreter's part of a fork, done in the child alone.  There is one thread, so locks may be
+ * taken here instead of before the fork, and the slot's pages stay unchanged.
+ */
+static void tell_interpreter_of_fork(void)
 {
-	PyObject *parts = NULL;
-	PyObject *wake = NULL;
-	struct err err = ERR_INIT;
-	int result;
+	PyObject *woken;
 
-	(void)self;
-	if (!PyArg_ParseTuple(args, "OO", &parts, &wake) || take_parts(parts) < 0)
-		return NULL;
-	result = zygote_learn(&zygote, &err);
-	if (result > 0) {
-		tell_interpreter_of_fork();
-		if (!PyObject_CallObject(wake, NULL))
-			child_exit(1);
-		harness.program = &tiny;
-		harness.end = end_learner;
-		run_program(&harness);
-	}
-	if (result < 0)
-		(void)dprintf(STDERR_FILENO, "<4>ced-zygote learn.failed error=\"%s\"\n", err.text);
-	Py_RETURN_NONE;
+	PyOS_BeforeFork();
+	PyOS_AfterFork_Child();
+	substitutes_wake();
+	woken = PyObject_CallObject(harness.wake, NULL);
+	if (!woken)
+		child_exit(1);
+	Py_DECREF(woken);
 }
 
-static PyObject *ced_serve(PyObject *self, PyObject *version)
+__attribute__((noreturn)) static void run_sample(PyObject *code)
+{
+	static struct program sample = { .entrypoint = { "main.py", 7 } };
+
+	tell_interpreter_of_fork();
+	sample.code.bytes = PyBytes_AsString(code);
+	if (!sample.code.bytes)
+		child_exit(1);
+	sample.code.len = (size_t)PyBytes_Size(code);
+	harness.program = &sample;
+	harness.end = end_learner;
+	run_program(&harness);
+}
+
+static void learn(PyObject *samples)
 {
 	struct err err = ERR_INIT;
-	const char *text = PyBytes_AsString(version);
+	int result = 0;
+
+	for (Py_ssize_t i = 0; result == 0 && i < PyTuple_Size(samples); i++) {
+		result = zygote_learn(&zygote, &err);
+		if (result > 0)
+			run_sample(PyTuple_GetItem(samples, i));
+	}
+	zygote_learned(&zygote);
+	if (result < 0)
+		(void)dprintf(STDERR_FILENO, "<4>ced-zygote learn.failed error=\"%s\"\n", err.text);
+}
+
+static PyObject *ced_serve(PyObject *self, PyObject *args)
+{
+	PyObject *parts = NULL;
+	PyObject *samples = NULL;
+	const char *version = NULL;
+	struct err err = ERR_INIT;
 	int result;
 
 	(void)self;
-	if (!text)
+	if (!PyArg_ParseTuple(args, "OOy", &parts, &samples, &version) || take_parts(parts) < 0)
 		return NULL;
-	result = zygote_serve(&zygote, text, &err);
+	run_program_begin(&harness);
+	learn(samples);
+	result = zygote_serve(&zygote, version, &err);
 	if (result < 0)
 		fail(&err);
 	if (result == 0)
 		child_exit(0);
 	tell_interpreter_of_fork();
-	return PyBool_FromLong(zygote.footprint.count > 0);
+	harness.program = NULL;
+	harness.end = end_worker;
+	run_program(&harness);
 }
 
 /*
@@ -257,9 +259,7 @@ static PyMethodDef methods[] = {
 	{ "open_stream", ced_open_stream, METH_VARARGS, NULL },
 	{ "rehearse", ced_rehearse, METH_VARARGS, NULL },
 	{ "use_processors", ced_use_processors, METH_O, NULL },
-	{ "learn", ced_learn, METH_VARARGS, NULL },
-	{ "serve", ced_serve, METH_O, NULL },
-	{ "live", ced_live, METH_O, NULL },
+	{ "serve", ced_serve, METH_VARARGS, NULL },
 	{ NULL, NULL, 0, NULL },
 };
 

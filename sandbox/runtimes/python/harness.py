@@ -47,17 +47,18 @@ def prepare_zygote(steady):
         del os.environ[name]
     sys.path[:] = [WORK] + [path for path in sys.path if path != folder]
     sys.path_importer_cache.pop(folder, None)
-    for name in "_ced", "harness", "libraries":
+    for name in "_ced", "harness", "libraries", "samples":
         sys.modules.pop(name, None)
     real["rehearsal"] = source, "rehearsal.py", ["argument"], ["NAME=value"], None, 0, 0
     real["modules"] = frozenset(sys.modules)
-    real["parts"] = ahead, prepare, judge, forget, compile, atexit._run_exitfuncs, copy_context
+    real["parts"] = ahead, prepare, judge, forget, compile, atexit._run_exitfuncs, copy_context, wake
     open_streams()
     rehearse()
 
 
-def learn():
-    _ced.learn(real["parts"], wake)
+def serve(samples, version):
+    """Does not return: the rest happens in C."""
+    _ced.serve(real["parts"], samples, version)
 
 
 def rehearse():
@@ -150,13 +151,6 @@ def wake():
     gc.enable()
 
 
-def work(touched):
-    if not touched:
-        rehearse()
-    wake()
-    _ced.live(real["parts"])
-
-
 # ---- before the program ------------------------------------------------------------------------
 
 
@@ -204,7 +198,10 @@ def new_main():
 
 
 def ahead():
-    """Prepares everything for a plain program, one without arguments or files."""
+    """
+    Prepares everything for a plain program, one without arguments or files, in the zygote.  This
+    comes after gc.freeze(): a frozen scope would never be collected, and no __del__ would run.
+    """
     scope = prepare(PLAIN, [], [], None, 0, 0)
     real["main"] = sys.modules["__main__"]  # prepare() uses it for other programs, too
     return scope

@@ -414,26 +414,32 @@ static void hold_to_rules(const struct program *program)
 			"the worker could not apply the policy's rules to this interpreter");
 }
 
+/* The globals of a plain program, made in the zygote. */
+static PyObject *plain_scope;
+
+void run_program_begin(const struct harness *harness)
+{
+	start_over(harness);
+	plain_scope = PyObject_CallObject(harness->ahead, NULL);
+	if (!plain_scope)
+		leave();
+}
+
 void run_program(const struct harness *harness)
 {
 	struct program program = { .rules = { NULL, 0 } };
 	struct script script;
-	PyObject *scope;
 	PyObject *job;
 	int exit_code;
 	int file;
 
 	worker = getpid();
-	start_over(harness);
-	scope = PyObject_CallObject(harness->ahead, NULL);
-	if (!scope)
-		fail_to_begin();
 	file = program_file_ahead(AT_FDCWD);
 	streams_begin();
 	if (joblink_ready(WORKER_JOB_FD) < 0)
 		leave();
 	job = harness->program ? job_tuple(harness->program, -1) : job_take(file, &program);
-	if (script_init(&script, harness, scope, job) < 0)
+	if (script_init(&script, harness, plain_scope, job) < 0)
 		fail_to_begin();
 	hold_to_rules(&program);
 	exit_code = script_run(&script, harness, true);

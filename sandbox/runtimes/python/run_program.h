@@ -21,6 +21,7 @@ struct harness {
 	PyObject *compile; /* the builtin of that name */
 	PyObject *finish;  /* atexit._run_exitfuncs */
 	PyObject *context; /* contextvars.copy_context */
+	PyObject *wake;    /* () the last steps in Python before a worker is warm */
 	const struct program *program; /* NULL: the job comes over the job socket */
 	void (*end)(int exit_code) __attribute__((noreturn));
 };
@@ -29,8 +30,14 @@ struct harness {
 int run_program_init(void);
 
 /*
- * Leaves all frames behind, reports that the worker is warm, waits for the job, runs it, reports
- * the end, and waits to be killed.  It never returns to the caller.
+ * Once, in the zygote, for all workers: leaves all frames behind, so the caller never returns to
+ * Python, and prepares what a plain program needs.
+ */
+void run_program_begin(const struct harness *harness);
+
+/*
+ * In a worker: reports that it is warm, waits for the job, runs it, reports the end, and waits to be
+ * killed.  It never returns to the caller.
  */
 __attribute__((noreturn)) void run_program(const struct harness *harness);
 

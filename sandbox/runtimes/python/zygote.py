@@ -1,6 +1,6 @@
-"""What an interpreter runs to become a zygote: imports, then C, then a worker.
+"""What an interpreter runs to become a zygote: imports, then C, which does not return.
 
-Everything up to serve() runs once, in the zygote.  serve() returns in each worker and nowhere else.
+Everything here runs once, in the zygote.
 """
 
 import gc
@@ -12,6 +12,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import _ced
 import harness
 import libraries
+import samples
 
 # These modules register hooks that repair locks and threads after a fork.  When a worker is forked,
 # there is one thread and no lock is held, so the hooks would only write to a hundred shared pages.
@@ -68,7 +69,5 @@ gc.collect()
 gc.disable()
 gc.freeze()
 
-harness.learn()
 VERSION = "%s %d.%d.%d" % ((sys.implementation.name,) + sys.version_info[:3])
-touched = _ced.serve(" ".join([VERSION + "\n"] + absent).encode())
-harness.work(touched)
+harness.serve(samples.SAMPLES, " ".join([VERSION + "\n"] + absent).encode())
