@@ -1,7 +1,7 @@
 NUMBER=0
 total=0
 declare -A by_region
-while IFS=, read -r region month sales; do
+while IFS=, read -r region _ sales; do
 	[[ $region == region ]] && continue
 	((total += sales, by_region[$region] += sales))
 done <<CSV

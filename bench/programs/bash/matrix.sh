@@ -16,5 +16,5 @@ for ((i = 0; i < size; i++)); do
 		c[$i,$j]=$sum
 		row+=$(printf '%4d' "$sum")
 	done
-	echo "$row"
+	echo "$row ${c[$i,$i]}"
 done
