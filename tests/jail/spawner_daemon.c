@@ -668,6 +668,21 @@ TEST(broken_an_answer_from_the_daemon)
 	wait_for_the_end();
 }
 
+/* The spawner gives up on a daemon that reads no answers, or no signal would reach it any more. */
+TEST(broken_answers_that_nobody_reads)
+{
+	struct pollfd spawner = { .fd = SPAWNER_FD, .events = POLLOUT };
+
+	CHECK(configure());
+	CHECK(fcntl(SPAWNER_FD, F_SETFL, O_NONBLOCK) == 0);
+	do
+		while (priv_send(SPAWNER_FD, request(PRIV_KILL), NULL, 0, &err) == 0)
+			;
+	while (poll(&spawner, 1, 3000) > 0);
+	(void)poll(NULL, 0, 60000);
+	check_failed(__FILE__, __LINE__, "the spawner ends us");
+}
+
 TEST(broken_a_jail_is_alive_when_it_happens)
 {
 	struct jailed zygote;
