@@ -56,8 +56,9 @@ run_test() { # mode, name
 	wait "$pid"
 	status=$?
 	grep '^#' "$dir/out"
-	if [ $status -ne $wanted ]; then
-		echo "# status $status, not $wanted"
+	# A daemon that outlives its mistake ends with 1 too, and says what does not hold.
+	if [ $status -ne $wanted ] || grep -q 'does not hold' "$dir/out"; then
+		echo "# status $status, hoped for $wanted"
 		sed 's/^/# /' "$dir/out"
 		say 1 "$1: $2"
 	elif [ -n "$(left_of "$pid")" ]; then
