@@ -9,6 +9,8 @@
 #include "proto/base/cleanup.h"
 #include "proto/base/container.h"
 
+#define ROOM_IN_LINE 16 /* checks that wait: all are answered long before INSPECT_LINE_MS */
+
 struct policies {
 	struct rulebook *book;
 	const struct policy *standard;
@@ -109,8 +111,7 @@ bool policies_ready(const struct policies *policies)
 
 bool policies_have_room(const struct policies *policies)
 {
-	return policies->link &&
-	       inspector_link_counts(policies->link).waiting < INSPECT_QUEUE_MAX / 2;
+	return policies->link && inspector_link_counts(policies->link).waiting < ROOM_IN_LINE;
 }
 
 bool policies_were_ready(const struct policies *policies)

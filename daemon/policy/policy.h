@@ -71,7 +71,7 @@ bool policies_ready(const struct policies *policies);
 /* Whether one ever was. */
 bool policies_were_ready(const struct policies *policies);
 
-/* Whether many more checks can be asked for before one is refused for want of room. */
+/* Whether so few checks wait that some more will not have to wait long. */
 bool policies_have_room(const struct policies *policies);
 
 /* Answers open checks with policy.absent, within this call.  No check may follow. */

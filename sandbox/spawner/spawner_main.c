@@ -222,7 +222,7 @@ static int give_up_rights(struct service *self, struct err *err)
 
 static int start_daemon(struct service *self, struct err *err)
 {
-	const struct timeval patience = { .tv_sec = ANSWER_S };
+	const struct timeval most = { .tv_sec = ANSWER_S };
 	auto_fd int theirs = -1;
 	int pair[2];
 
@@ -230,7 +230,7 @@ static int start_daemon(struct service *self, struct err *err)
 		return err_sys(err, "socketpair");
 	self->spawner.sock = pair[0];
 	theirs = pair[1];
-	if (setsockopt(pair[0], SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) < 0)
+	if (setsockopt(pair[0], SOL_SOCKET, SO_SNDTIMEO, &most, sizeof(most)) < 0)
 		return err_sys(err, "SO_SNDTIMEO");
 	self->start.sock = theirs;
 	self->start.program = self->program;
