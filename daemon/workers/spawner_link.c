@@ -25,6 +25,7 @@ struct spawner_link {
 	struct list questions; /* the spawner has the first one while `asking` */
 	unsigned question_count;
 	bool asking;
+	bool sending; /* ask_next() runs; an answer that it gives may ask again */
 	uint32_t sequence;
 };
 
@@ -74,29 +75,35 @@ static void question_free(struct question *question)
 static void lose(struct spawner_link *link, const char *why);
 static void fail_first(struct spawner_link *link, const char *why);
 
-/* Sends the first question unless the spawner still has one. */
-static void ask_next(struct spawner_link *link)
+static void ask(struct spawner_link *link, struct question *question)
 {
-	struct list *first = list_first(&link->questions);
-	struct question *question;
 	struct err err = ERR_INIT;
 
-	if (!first || link->asking || !link->watch)
-		return;
-	question = container_of(first, struct question, link);
 	question->msg.sequence = ++link->sequence;
 	link->asking = true;
 	if (priv_send(watch_fd(link->watch), &question->msg, question->fds, question->fd_count,
-		    &err) < 0) {
+		    &err) == 0) {
+		close_fds(question->fds, question->fd_count);
+		question->fd_count = 0;
+	} else if (err.code == ERR_CLOSED || err.code == ERR_PROTOCOL) {
+		lose(link, err.text);
+	} else {
 		/* the spawner is still there: only this question fails */
-		if (err.code == ERR_CLOSED || err.code == ERR_PROTOCOL)
-			lose(link, err.text);
-		else
-			fail_first(link, err.text);
-		return;
+		fail_first(link, err.text);
 	}
-	close_fds(question->fds, question->fd_count);
-	question->fd_count = 0;
+}
+
+/* Sends the first question unless the spawner still has one. */
+static void ask_next(struct spawner_link *link)
+{
+	struct list *first;
+
+	if (link->sending)
+		return;
+	link->sending = true;
+	while (link->watch && !link->asking && (first = list_first(&link->questions)))
+		ask(link, container_of(first, struct question, link));
+	link->sending = false;
 }
 
 static void answer(struct question *question, const struct priv_msg *msg, int *fds, unsigned count)
@@ -151,7 +158,6 @@ static void fail_first(struct spawner_link *link, const char *why)
 
 	cut_printf(failed.text, sizeof(failed.text), "%s", why);
 	answer(take_first(link), &failed, NULL, 0);
-	ask_next(link);
 }
 
 static void take_answer(
@@ -189,14 +195,16 @@ static void on_readable(void *owner, int events)
 		 * Only answers bring descriptors, so the receive failed for want of room for this
 		 * answer's.
 		 */
-		if (got < 0 && err.code == ERR_MEMORY && link->asking)
+		if (got < 0 && err.code == ERR_MEMORY && link->asking) {
 			fail_first(link, err.text);
-		else if (got <= 0)
+			ask_next(link);
+		} else if (got <= 0) {
 			lose(link, got < 0 ? err.text : "it closed its socket");
-		else if (msg.op == PRIV_EXITED)
+		} else if (msg.op == PRIV_EXITED) {
 			link->events.child_exited(link->events.context, msg.id, msg.status);
-		else
+		} else {
 			take_answer(link, &msg, fds, count);
+		}
 	}
 }
 

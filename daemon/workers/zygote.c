@@ -107,6 +107,9 @@ static void on_slot_knobs(void *context, const struct priv_msg *msg, int *fds, u
 	struct knobs knobs;
 
 	zygote->opening--;
+	/* The zygote has not heard of this number: it is free for the next slot. */
+	if (msg->error && zygote->opened == question->index + 1)
+		zygote->opened--;
 	knobs_init(&knobs);
 	if (msg->error || zygote->state != ZYGOTE_READY) {
 		close_fds(fds, fd_count);
@@ -124,11 +127,12 @@ static void on_slot_knobs(void *context, const struct priv_msg *msg, int *fds, u
 	free(question);
 }
 
-/* False: out of memory; the next upkeep tries again. */
+/* False: the question could not be asked; the next upkeep tries again. */
 static bool ask_slot(struct zygote *zygote)
 {
 	struct slot_question *question = calloc(1, sizeof(*question));
 	struct priv_msg msg = { .op = PRIV_SLOT };
+	unsigned waiting = zygote->opening;
 
 	if (!question)
 		return false;
@@ -138,7 +142,7 @@ static bool ask_slot(struct zygote *zygote)
 	msg.body.slot.zygote = zygote->child;
 	msg.body.slot.slot = question->index;
 	spawner_ask(zygote->runtime->pool->spawner, &msg, NULL, 0, on_slot_knobs, question);
-	return true;
+	return zygote->opening > waiting;
 }
 
 /* ---- reports from workers ------------------------------------------------------------------- */

@@ -568,10 +568,11 @@ TEST(words_of_a_zygote_that_make_no_sense_change_nothing)
 
 /* ---- slots that fail ------------------------------------------------------------------------ */
 
-TEST(a_slot_without_a_cgroup_is_asked_for_again)
+TEST(a_slot_without_a_cgroup_is_asked_for_again_by_the_same_number)
 {
 	static struct priv_msg question;
 	static struct keeper keeper;
+	struct played worker;
 	int none[PRIV_FDS_MAX];
 	int control, slot;
 
@@ -581,7 +582,9 @@ TEST(a_slot_without_a_cgroup_is_asked_for_again)
 	CHECK_EQ_INT(question.op, PRIV_SLOT);
 	CHECK(playing_refuse(&keeper.play, &question, "no cgroup"));
 	slot = playing_slot(&keeper.play, control, NULL, NULL);
-	CHECK(slot >= 0);
+	CHECK(slot >= 0 && warm_up(&keeper, slot, &worker));
+	CHECK_EQ_INT(worker.index, 0);
+	played_close(&worker);
 	close(slot);
 	close(control);
 	finish(&keeper);

@@ -216,6 +216,43 @@ TEST(questions_are_asked_one_after_another_and_answered_in_order)
 	close_pair(&pair);
 }
 
+/* The answer of a question that could not be sent asks another one, which waits behind the others. */
+static void ask_again(void *context, const struct priv_msg *msg, int *fds, unsigned fd_count)
+{
+	on_answer(context, msg, fds, fd_count);
+	ask(context, 9);
+}
+
+TEST(a_question_that_cannot_be_sent_fails_alone_and_its_answer_may_ask_again)
+{
+	static const uint32_t asked[] = { 1, 3, 9 };
+	static struct priv_msg msg, answer;
+	struct pair pair;
+	int none[PRIV_FDS_MAX];
+	unsigned count = 0;
+	struct err err = ERR_INIT;
+
+	CHECK(start_pair(&pair));
+	ask(&pair, 1);
+	msg = (struct priv_msg){ .op = PRIV_KILL, .id = 2 };
+	spawner_ask(pair.link, &msg, NULL, 0, ask_again, &pair);
+	ask(&pair, 3);
+	for (size_t i = 0; i < COUNT_OF(asked); i++) {
+		CHECK_EQ_INT(priv_recv(pair.play.spawner, true, &msg, none, &count, &err), 1);
+		CHECK_EQ_INT(msg.id, asked[i]);
+		CHECK(playing_answer(&pair.play, &msg, &answer, NULL, 0));
+		if (i == 0)
+			fault_arm(FAULT_WRITE, 1);
+		playing_turn(&pair.play, 0);
+		fault_disarm();
+	}
+	CHECK(fault_hit());
+	CHECK_EQ_INT(pair.answers, 3);
+	CHECK_EQ_INT(pair.refusals, 1);
+	CHECK(!pair.lost);
+	close_pair(&pair);
+}
+
 TEST(a_child_that_ends_is_told_between_question_and_answer)
 {
 	struct pair pair;
