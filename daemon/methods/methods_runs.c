@@ -256,6 +256,10 @@ static void wait_for_run(struct call *call, const struct request *request)
 	memcpy(call->run_id, request->result.run_id, sizeof(call->run_id));
 	call->timer = timer_new(call->services->loop,
 		(uint64_t)asked_ms < most_ms ? (uint64_t)asked_ms : most_ms, 0, on_wait_over, call);
+	if (!call->timer) {
+		call_error(call, RPC_CODE_BUSY, "there is no memory for another wait");
+		return;
+	}
 	list_append(call->services->waits, &call->link);
 }
 

@@ -105,19 +105,24 @@ static enum stage cannot_run(struct request *request)
 	return request_not_run(request, OUTCOME_SANDBOX_ERROR, why);
 }
 
-/* A worker is ready: gives it to the next request in turn.  Returns whether that is this one. */
-static bool give_worker(struct request *request)
+/*
+ * Gives ready workers to the next requests in turn, until this one has one.  Returns whether it has.
+ */
+static bool give_workers(struct request *request)
 {
-	struct request *next = next_request(request->services, request->runtime);
+	struct runtime *runtime = request->runtime;
+	struct request *next;
 
-	if (!next)
-		return false;
-	if (next == request)
-		request->result.metrics.warm = true;
-	take_worker(next, pool_take(request->runtime));
-	if (next != request)
+	while (!list_is_empty(&runtime->warm) &&
+		(next = next_request(request->services, runtime))) {
+		take_worker(next, pool_take(runtime));
+		if (next == request) {
+			request->result.metrics.warm = true;
+			return true;
+		}
 		request_enter(next, STAGE_WORKER);
-	return next == request;
+	}
+	return false;
 }
 
 /* Returns NULL when the request is in the queue, else why not. */
@@ -175,12 +180,16 @@ enum stage stage_queue(struct request *request)
 		if (runtime->trouble[0])
 			return cannot_run(request);
 		runtime->cold++;
-	} else if (give_worker(request)) {
+	} else if (give_workers(request)) {
 		return STAGE_WORKER;
 	}
 	pool_grow(runtime, queue_is_newcomer(&request->queue));
 	request->queue_timer =
 		timer_new(services->loop, services->config->queue_ms, 0, on_queue_timer, request);
+	if (!request->queue_timer) {
+		queue_leave(&request->queue);
+		return refuse_busy_queue(request, "no memory for another run");
+	}
 	request_step(request, "queue.waiting", "queue", true, NULL);
 	return STAGE_WAIT;
 }

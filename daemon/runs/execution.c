@@ -102,6 +102,8 @@ static void look_for_end(struct execution *execution)
 	execution->looked_us = execution->moved_us = clock_us();
 	timer_close(execution->deadline);
 	execution->deadline = timer_new(execution->loop, LOOK_MS, LOOK_MS, on_end_look, execution);
+	if (!execution->deadline && execution->worker)
+		worker_lose(execution->worker, "there is no memory to wait for its end");
 }
 
 static void on_still_alive(void *owner)
@@ -126,6 +128,8 @@ static void kill_jail(struct execution *execution, enum kill_reason why)
 	if (!execution->deadline)
 		execution->deadline =
 			timer_new(execution->loop, KILL_AGAIN_MS, 0, on_still_alive, execution);
+	if (!execution->deadline)
+		worker_kill_harder(execution->worker); /* no memory to wait: at once */
 }
 
 /* Finds whose memory limit was reached when the kernel killed a process for memory. */
@@ -189,6 +193,8 @@ static void after_death(struct execution *execution)
 		return;
 	}
 	look_for_end(execution);
+	if (execution->over)
+		return;
 	execution->artifacts.on_end = end_execution;
 	execution->artifacts.owner = execution;
 	if (artifacts_collect(&execution->artifacts, execution->worker, execution->spec, &err) <
@@ -613,7 +619,7 @@ static bool needs_adjusting(const struct worker *worker, const struct job_limits
 	bool rlimits = made->open_files != limits->open_files ||
 		       made->file_bytes != limits->file_bytes ||
 		       made->memory_bytes != limits->memory_bytes || /* the program can read it */
-		       (made->cpu_ms + 999) / 1000 != (limits->cpu_ms + 999) / 1000;
+		       made->cpu_ms / 1000 != limits->cpu_ms / 1000; /* set in seconds */
 	bool cpu = !knobs_hold(&worker->knobs, KNOB_CPU_USAGE) && made->cpu_ms != limits->cpu_ms;
 	bool pids = !knobs_hold(&worker->knobs, KNOB_PIDS_MAX) && made->pids != limits->pids;
 
@@ -659,6 +665,10 @@ void execution_start(struct execution *execution, struct worker *worker)
 		return;
 	}
 	execution->deadline = timer_new(execution->loop, DEADLINE_MS, 0, on_deadline, execution);
+	if (!execution->deadline) {
+		fail_execution(execution, "There is no memory to wait for the slot of the worker.");
+		return;
+	}
 	if (worker_adjust(worker, limits, execution->files_fd > 0 ? execution->files_fd : -1) < 0)
 		fail_execution(execution, "The slot of the worker does not answer.");
 }

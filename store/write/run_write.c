@@ -285,8 +285,12 @@ static int put_end(struct store *store, int64_t key, const struct store_run *run
 
 static int put_begun(struct store *store, int64_t key, const struct store_run *run, struct err *err)
 {
-	if (run->is_begun ? record_find(store, run->run_id, &key, err) != 0
-			  : put_start(store, &key, run, err) < 0)
+	int r = run->is_begun ? record_find(store, run->run_id, &key, err)
+			      : put_start(store, &key, run, err);
+
+	if (r > 0)
+		return err_set(err, ERR_MISSING, "the store: run %s has no row", run->run_id);
+	if (r < 0)
 		return -1;
 	if (reuse_begun(store, key, run, err) < 0)
 		return -1;
