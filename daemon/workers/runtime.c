@@ -177,12 +177,12 @@ bool runtime_has_module(const struct runtime *runtime, struct bytes name)
 struct value *runtime_describe(const struct runtime *runtime, struct arena *arena)
 {
 	struct value *map = runtime_stamp(runtime, arena);
-	static const enum worker_state told[] = { WORKER_WARM, WORKER_MAKING, WORKER_RUNNING,
+	static const enum worker_state shown[] = { WORKER_WARM, WORKER_MAKING, WORKER_RUNNING,
 		WORKER_ENDING };
 
-	for (unsigned i = 0; i < COUNT_OF(told); i++)
-		value_map_put(arena, map, worker_state_word(told[i]),
-			value_int(arena, count_workers(runtime, told[i])));
+	for (unsigned i = 0; i < COUNT_OF(shown); i++)
+		value_map_put(arena, map, worker_state_word(shown[i]),
+			value_int(arena, count_workers(runtime, shown[i])));
 	value_map_put(arena, map, "wanted", value_int(arena, runtime->wanted));
 	value_map_put(arena, map, "runs", value_int(arena, (int64_t)runtime->runs));
 	value_map_put(arena, map, "waited", value_int(arena, (int64_t)runtime->cold));

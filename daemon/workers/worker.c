@@ -119,13 +119,12 @@ static void making_failed(struct worker *worker, const char *why)
 	worker->misses++;
 	log_event(LOG_LEVEL_WARNING, "worker.not_made", LOG_INT("slot", worker->index),
 		LOG_INT("misses", worker->misses), LOG_STR("why", why));
-	worker->ended = true;
 	worker_release(worker);
 }
 
 static void become_warm(struct worker *worker)
 {
-	if (worker->state != WORKER_MAKING || !worker->told_ready || !worker->told_made)
+	if (worker->state != WORKER_MAKING || !worker->is_ready || !worker->is_made)
 		return;
 	if (!worker->job || !worker->out || !worker->errout) {
 		making_failed(worker, "it closed a stream before it had a job");
@@ -191,7 +190,7 @@ static void on_slot_message(struct worker *worker, const struct slotmsg *msg)
 		return;
 	switch (msg->kind) {
 	case SLOTMSG_WORKER_MADE:
-		worker->told_made = true;
+		worker->is_made = true;
 		become_warm(worker);
 		return;
 	case SLOTMSG_WORKER_FAILED:
@@ -266,7 +265,7 @@ static void job_broken(struct worker *worker)
 static void on_job_message(struct worker *worker, const struct job_head *head, const char *body)
 {
 	if (head->kind == JOB_READY && worker->state == WORKER_MAKING) {
-		worker->told_ready = true;
+		worker->is_ready = true;
 		become_warm(worker);
 	} else if (worker->owner) {
 		worker->events->job_message(worker->owner, head, body);
@@ -520,8 +519,8 @@ static void watch_pipes(struct worker *worker, struct worker_pipes *pipes)
 /* Resets the data about the last worker in this slot. */
 static void forget_last(struct worker *worker)
 {
-	worker->told_made = false;
-	worker->told_ready = false;
+	worker->is_made = false;
+	worker->is_ready = false;
 	worker->job_messages = 0;
 	worker->refused = false;
 	worker->done_run[0] = '\0';

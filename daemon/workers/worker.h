@@ -69,11 +69,11 @@ struct worker {
 	struct watch *out;
 	struct watch *errout;
 	int lifeline; /* -1: the daemon has killed the worker */
-	bool told_ready, told_made;
+	bool is_ready, is_made; /* as the worker says, and as its slot says */
 	unsigned job_messages;         /* from its job socket so far */
 	bool refused;                  /* its slot reported a refused call */
 	char done_run[RUN_ID_LEN + 1]; /* the run, if its end was reported before it was dead */
-	bool ended;                    /* its first process is dead, or making it failed */
+	bool ended;                    /* its slot has reported its death */
 	bool doubted;                  /* its slot was silent when its run was over */
 	int64_t moved_us;              /* when it entered its state */
 	uint64_t dying_cpu_us;         /* at the last look at its death */
