@@ -284,33 +284,37 @@ static int copy_all(int from, off_t size, int to, struct err *err)
 	return 0;
 }
 
-static int copy_of(int from, off_t size, const char *folder, struct err *err)
+static int copy_into(int own, int from, off_t size, struct err *err)
 {
-	auto_fd int own = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-
 	if (own < 0)
 		return err_sys(err, "a file for stdin");
 	if (copy_all(from, size, own, err) < 0)
 		return -1;
 	if (lseek(own, 0, SEEK_SET) < 0)
 		return err_sys(err, "stdin");
-	return take_fd(&own);
+	return 0;
 }
 
-int program_stdin(int fd, const char *folder, struct err *err)
+int program_stdin_ahead(const char *folder)
+{
+	return open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+}
+
+int program_stdin(int fd, int ahead, const char *folder, struct err *err)
 {
 	auto_fd int from = fd;
+	auto_fd int own = ahead;
 	struct stat status;
 
 	if (fstat(from, &status) < 0)
 		return err_sys(err, "stdin");
 	if (S_ISREG(status.st_mode)) {
-		int own = copy_of(from, status.st_size, folder, err);
-
 		if (own < 0)
+			own = program_stdin_ahead(folder);
+		if (copy_into(own, from, status.st_size, err) < 0)
 			return -1;
 		close(from);
-		from = own;
+		from = take_fd(&own);
 	}
 	if (dup2(from, STDIN_FILENO) < 0)
 		return err_sys(err, "stdin");

@@ -57,7 +57,13 @@ int program_file_ahead(int dir);
 int program_write(const struct program *program, int dir, int ahead, struct err *err);
 
 /*
- * Takes `fd` and makes it the process's stdin.  A file is copied into `folder`, without a name,
- * because the daemon's file lies on a mount that allows to execute it.
+ * Makes the file without a name that a program's stdin is copied to, before the job comes.  Returns
+ * the descriptor, for program_stdin(), or -1; a failure is harmless.
  */
-int program_stdin(int fd, const char *folder, struct err *err);
+int program_stdin_ahead(const char *folder);
+
+/*
+ * Takes `fd` and makes it the process's stdin.  A file is copied, to `ahead` or to a new file in
+ * `folder`, because the daemon's file lies on a mount that allows to execute it.  Takes `ahead`, too.
+ */
+int program_stdin(int fd, int ahead, const char *folder, struct err *err);

@@ -293,24 +293,28 @@ TEST(where_a_file_ahead_cannot_be_had_there_is_none)
 
 TEST(stdin_is_a_copy_in_a_file_without_a_name)
 {
-	auto_fd int kept = dup(STDIN_FILENO);
-	auto_fd int seen = -1;
-	struct stat sent;
-	struct stat taken;
-	char text[16] = "";
-	int fd = memfd_create("stdin", MFD_CLOEXEC);
+	for (int way = 0; way < 2; way++) {
+		auto_fd int kept = dup(STDIN_FILENO);
+		auto_fd int seen = -1;
+		struct stat sent;
+		struct stat taken;
+		char text[16] = "";
+		int fd = memfd_create("stdin", MFD_CLOEXEC);
+		int ahead = way ? program_stdin_ahead(SHM) : -1;
 
-	CHECK(fd >= 0 && write(fd, "one line", 8) == 8 && lseek(fd, 0, SEEK_SET) == 0);
-	CHECK(fstat(fd, &sent) == 0);
-	CHECK(program_stdin(fd, SHM, &err) == 0);
-	CHECK(fcntl(fd, F_GETFD) < 0);
-	seen = dup(STDIN_FILENO);
-	CHECK(dup2(kept, STDIN_FILENO) == STDIN_FILENO);
-	CHECK(fstat(seen, &taken) == 0 && S_ISREG(taken.st_mode));
-	CHECK(taken.st_dev != sent.st_dev);
-	CHECK_EQ_INT(taken.st_nlink, 0);
-	CHECK(read(seen, text, sizeof(text)) == 8);
-	CHECK_STR(text, "one line");
+		CHECK(fd >= 0 && write(fd, "one line", 8) == 8 && lseek(fd, 0, SEEK_SET) == 0);
+		CHECK(fstat(fd, &sent) == 0);
+		CHECK(program_stdin(fd, ahead, SHM, &err) == 0);
+		CHECK(fcntl(fd, F_GETFD) < 0);
+		CHECK(ahead < 0 || fcntl(ahead, F_GETFD) < 0);
+		seen = dup(STDIN_FILENO);
+		CHECK(dup2(kept, STDIN_FILENO) == STDIN_FILENO);
+		CHECK(fstat(seen, &taken) == 0 && S_ISREG(taken.st_mode));
+		CHECK(taken.st_dev != sent.st_dev);
+		CHECK_EQ_INT(taken.st_nlink, 0);
+		CHECK(read(seen, text, sizeof(text)) == 8);
+		CHECK_STR(text, "one line");
+	}
 }
 
 TEST(stdin_that_is_larger_than_a_file_may_be_is_told_and_no_signal)
@@ -321,7 +325,7 @@ TEST(stdin_that_is_larger_than_a_file_may_be_is_told_and_no_signal)
 	CHECK(fd >= 0 && write(fd, "one line", 8) == 8);
 	CHECK(getrlimit(RLIMIT_FSIZE, &before) == 0);
 	CHECK(setrlimit(RLIMIT_FSIZE, &(struct rlimit){ 4, before.rlim_max }) == 0);
-	CHECK(program_stdin(fd, SHM, &err) < 0);
+	CHECK(program_stdin(fd, -1, SHM, &err) < 0);
 	CHECK(setrlimit(RLIMIT_FSIZE, &before) == 0);
 	CHECK(strstr(err.text, "stdin"));
 }

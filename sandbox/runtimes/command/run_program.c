@@ -234,7 +234,7 @@ void run_program(const struct command *command)
 		leave();
 	if (program_write(&program, AT_FDCWD, file, &err) < 0 ||
 		run_program_prepare(command, &program, &start, &err) < 0 ||
-		(job.stdin_fd >= 0 && program_stdin(job.stdin_fd, JAIL_TMP_DIR, &err) < 0))
+		(job.stdin_fd >= 0 && program_stdin(job.stdin_fd, -1, JAIL_TMP_DIR, &err) < 0))
 		joblink_fail(WORKER_JOB_FD, err.text);
 	if (joblink_tell(WORKER_JOB_FD, JOB_BEGUN, 0, NULL, 0, NULL) < 0)
 		leave();

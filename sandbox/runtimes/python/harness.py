@@ -98,7 +98,7 @@ def output(fd, name, like):
 def open_streams():
     """
     Makes the program's streams, in the zygote.  A stream looks at its descriptor only when it is
-    made, so for a moment the descriptors are pipes, as they will be in workers.
+    made, so for a moment the descriptors are pipes, as they will be in workers, or stdin is a file.
     """
     kept = [os.dup(fd) for fd in range(3)]
     ends = os.pipe()
@@ -109,6 +109,10 @@ def open_streams():
     real["stdin"] = sys.__stdin__
     open_stdin()
     real["stdin of a pipe"] = sys.stdin
+    with open(__file__, "rb") as file:
+        os.dup2(file.fileno(), 0)
+    open_stdin()
+    real["stdin of a file"] = sys.stdin
     for fd in range(3):
         os.dup2(kept[fd], fd)
     for fd in kept + list(ends):
@@ -118,7 +122,9 @@ def open_streams():
 
 def take_stdin(kind):
     """`kind` is the kind of file that stdin is now, as in st_mode; None: /dev/null."""
-    if kind == stat.S_IFIFO:
+    if kind == stat.S_IFREG:
+        sys.stdin = sys.__stdin__ = real["stdin of a file"]
+    elif kind == stat.S_IFIFO:
         sys.stdin = sys.__stdin__ = real["stdin of a pipe"]
     elif kind is not None:
         open_stdin()

@@ -81,14 +81,17 @@ static PyObject *list_of(struct span packed, uint32_t count)
 }
 
 /* None: stdin stays /dev/null; else its kind of file, as in st_mode. */
-static PyObject *take_stdin(int fd)
+static PyObject *take_stdin(int fd, int ahead)
 {
 	struct stat status;
 	struct err err = ERR_INIT;
 
-	if (fd < 0)
+	if (fd < 0) {
+		if (ahead >= 0)
+			close(ahead);
 		Py_RETURN_NONE;
-	if (program_stdin(fd, JAIL_TMP_DIR, &err) < 0)
+	}
+	if (program_stdin(fd, ahead, JAIL_TMP_DIR, &err) < 0)
 		joblink_fail(WORKER_JOB_FD, err.text);
 	if (fstat(STDIN_FILENO, &status) < 0)
 		leave();
@@ -96,12 +99,12 @@ static PyObject *take_stdin(int fd)
 }
 
 /* (source, name, args, env, stdin kind, file count, processors) */
-static PyObject *job_tuple(const struct program *program, int stdin_fd)
+static PyObject *job_tuple(const struct program *program, int stdin_fd, int stdin_ahead)
 {
 	PyObject *job = Py_BuildValue("(NNNNNII)",
 		PyBytes_FromStringAndSize(program->code.bytes, (Py_ssize_t)program->code.len),
 		decode(program->entrypoint), list_of(program->args, program->arg_count),
-		list_of(program->env, program->env_count), take_stdin(stdin_fd),
+		list_of(program->env, program->env_count), take_stdin(stdin_fd, stdin_ahead),
 		program->file_count, JOB_PROCESSORS_OF(program->flags));
 
 	if (!job)
@@ -109,8 +112,14 @@ static PyObject *job_tuple(const struct program *program, int stdin_fd)
 	return job;
 }
 
+/* The files that are made before the job comes: program_file_ahead(), program_stdin_ahead(). */
+struct files_ahead {
+	int code;
+	int input;
+};
+
 /* The job's bytes stay in memory until the end, and so does what *ret_program points to. */
-static PyObject *job_take(int file, struct program *ret_program)
+static PyObject *job_take(struct files_ahead ahead, struct program *ret_program)
 {
 	struct joblink_job job = { NULL, 0, -1 };
 	struct err err = ERR_INIT;
@@ -119,11 +128,11 @@ static PyObject *job_take(int file, struct program *ret_program)
 		leave();
 	if (program_parse(job.body, job.len, ret_program, &err) < 0)
 		leave();
-	if (program_write(ret_program, AT_FDCWD, file, &err) < 0)
+	if (program_write(ret_program, AT_FDCWD, ahead.code, &err) < 0)
 		joblink_fail(WORKER_JOB_FD, err.text);
 	if (steady_begin)
 		steady_begin();
-	return job_tuple(ret_program, job.stdin_fd);
+	return job_tuple(ret_program, job.stdin_fd, ahead.input);
 }
 
 /* ---- exceptions --------------------------------------------------------------------------- */
@@ -430,15 +439,17 @@ void run_program(const struct harness *harness)
 	struct program program = { .rules = { NULL, 0 } };
 	struct script script;
 	PyObject *job;
+	struct files_ahead ahead;
 	int exit_code;
-	int file;
 
 	worker = getpid();
-	file = program_file_ahead(AT_FDCWD);
+	ahead.code = program_file_ahead(AT_FDCWD);
+	ahead.input = program_stdin_ahead(JAIL_TMP_DIR);
 	streams_begin();
 	if (joblink_ready(WORKER_JOB_FD) < 0)
 		leave();
-	job = harness->program ? job_tuple(harness->program, -1) : job_take(file, &program);
+	job = harness->program ? job_tuple(harness->program, -1, ahead.input)
+			       : job_take(ahead, &program);
 	if (script_init(&script, harness, plain_scope, job) < 0)
 		fail_to_begin();
 	hold_to_rules(&program);
