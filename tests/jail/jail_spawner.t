@@ -36,9 +36,12 @@ say() { # ok? words
 	fi
 }
 
+# Control groups of runs that were killed; one of them may have the number of a later process.
+stale=$(find /sys/fs/cgroup -maxdepth 6 -type d -name 'ced-[0-9]*' 2>/dev/null || true)
+
 # Everything of a spawner that is still there: processes, cgroups.
 left_of() { # pid
-	find /sys/fs/cgroup -maxdepth 6 -type d -name "ced-$1" 2>/dev/null
+	find /sys/fs/cgroup -maxdepth 6 -type d -name "ced-$1" 2>/dev/null | grep -vxF "${stale:-none}"
 	ps -o pid=,args= --ppid "$1" 2>/dev/null
 }
 

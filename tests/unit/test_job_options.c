@@ -1,3 +1,5 @@
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -53,6 +55,23 @@ static void try_words(struct trial *trial, const char *const *words)
 #define TRY(trial, ...) try_words((trial), (const char *const[]){ __VA_ARGS__, NULL })
 
 /* Creates a file with this text in the folder that the test runs in. */
+static char folder[PATH_MAX];
+
+static void enter_folder(void)
+{
+	const char *base = getenv("TMPDIR");
+
+	(void)snprintf(folder, sizeof(folder), "%s/ced-options-XXXXXX", base ? base : "/tmp");
+	if (!mkdtemp(folder) || chdir(folder) < 0)
+		abort();
+}
+
+static void leave_folder(const char *file)
+{
+	if (unlink(file) < 0 || chdir("/") < 0 || rmdir(folder) < 0)
+		abort();
+}
+
 static void write_file(const char *path, const char *text)
 {
 	FILE *file = fopen(path, "we");
@@ -74,6 +93,7 @@ TEST(a_files_suffix_tells_the_language_and_its_name_the_entrypoint)
 {
 	struct trial trial;
 
+	enter_folder();
 	write_file("job_options_sample.js", "1");
 	TRY(&trial, "./job_options_sample.js");
 	CHECK_STR(trial.json, "{\"language\":\"javascript\",\"code\":\"1\","
@@ -82,7 +102,7 @@ TEST(a_files_suffix_tells_the_language_and_its_name_the_entrypoint)
 	TRY(&trial, "-l", "python", "./job_options_sample.js", "--entrypoint", "x.py");
 	CHECK_STR(trial.json, "{\"language\":\"python\",\"code\":\"1\",\"entrypoint\":\"x.py\"}");
 	arena_done(&trial.cli.arena);
-	(void)unlink("job_options_sample.js");
+	leave_folder("job_options_sample.js");
 }
 
 TEST(limits_are_read_in_peoples_units_and_sent_in_the_protocols)
@@ -152,6 +172,7 @@ TEST(a_file_where_json_was_wanted_is_told_how_to_be_named)
 {
 	struct trial trial;
 
+	enter_folder();
 	write_file("job_options_data.json", "[1, 2]");
 	TRY(&trial, "-c", "", "--input", "job_options_data.json");
 	CHECK(trial.status != 0);
@@ -167,7 +188,7 @@ TEST(a_file_where_json_was_wanted_is_told_how_to_be_named)
 	TRY(&trial, "-c", "", "--schema", "false");
 	CHECK_STR(trial.json, "{\"language\":\"python\",\"code\":\"\",\"schema\":false}");
 	arena_done(&trial.cli.arena);
-	(void)unlink("job_options_data.json");
+	leave_folder("job_options_data.json");
 }
 
 TEST(pairs_words_and_rest_arrive_as_they_are)
