@@ -445,8 +445,8 @@ struct store_trust {
 	struct bytes second;       /* a piece of the checkpoint file ... */
 	int64_t second_at;         /* which begins at this byte, with a line ... */
 	int64_t second_of;         /* of a file of so many bytes; 0: it is the whole file */
-	char told
-		[STORE_CHECKPOINT_MAX]; /* the last line that was appended to the file; "": unknown */
+	/* the last line that was appended to the file; "": unknown */
+	char last_line[STORE_CHECKPOINT_MAX];
 };
 
 /* The items to verify: `count` items of a part, from the number `from` on. */

@@ -6,7 +6,7 @@
 #define NOFILE_MOST    65536 /* soft limit on descriptors that the daemon sets */
 #define FDS_OWN        128   /* event loop, store and its readers, inspectors, zygotes, log */
 #define FDS_PER_WORKER 32    /* socket, pipes, cgroup files, stdin, artifacts */
-#define DOORS_LEAST    16
+#define CONNS_LEAST    16
 /* connections that each uid may have even when the common limit is reached */
 #define CONNS_OWN      2
 #define FLOOR_PART     64 /* each uid may always use 1/64 of bytes_most */
@@ -74,12 +74,12 @@ int ceilings_init(struct ceilings *ceilings, const struct config *config, struct
 		.bytes_per_uid = config->held_bytes_per_uid,
 	};
 	map_init(&ceilings->shares);
-	if (limit < ours + DOORS_LEAST)
+	if (limit < ours + CONNS_LEAST)
 		return err_set(err, ERR_UNSUPPORTED,
 			"the daemon needs %u open files for so many workers and may have %u: raise "
 			"LimitNOFILE (ulimit -n) or lower workers_max",
-			(unsigned)(ours + DOORS_LEAST), (unsigned)limit);
-	ceilings->doors = (unsigned)(limit - ours);
+			(unsigned)(ours + CONNS_LEAST), (unsigned)limit);
+	ceilings->conns_max = (unsigned)(limit - ours);
 	return 0;
 }
 
@@ -90,15 +90,15 @@ void ceilings_done(struct ceilings *ceilings)
 
 /* ---- connections ---------------------------------------------------------------------------- */
 
-/* Reserves half of DOORS_LEAST for administrators, so that other users cannot lock them out. */
+/* Reserves half of CONNS_LEAST for administrators, so that other users cannot lock them out. */
 static const char *why_full(
 	const struct ceilings *ceilings, const struct share *share, bool is_admin)
 {
-	if (ceilings->conns >= ceilings->doors)
+	if (ceilings->conns >= ceilings->conns_max)
 		return "too many connections for the files that the daemon may open";
 	if (is_admin)
 		return NULL;
-	if (ceilings->conns >= ceilings->doors - DOORS_LEAST / 2)
+	if (ceilings->conns >= ceilings->conns_max - CONNS_LEAST / 2)
 		return "too many connections for the files that the daemon may open";
 	if (share->conns >= ceilings->conns_per_uid)
 		return "too many connections of this user";
@@ -134,7 +134,7 @@ unsigned ceilings_conns_of(const struct ceilings *ceilings, uint32_t uid)
 bool ceilings_are_full(const struct ceilings *ceilings)
 {
 	return ceilings->conns >= ceilings->conns_most ||
-	       ceilings->conns >= ceilings->doors - DOORS_LEAST / 2;
+	       ceilings->conns >= ceilings->conns_max - CONNS_LEAST / 2;
 }
 
 bool ceilings_has_all(const struct ceilings *ceilings, uint32_t uid, bool is_admin)

@@ -20,7 +20,7 @@ struct ceilings {
 	/* for non-administrators; each uid may exceed it by two connections */
 	unsigned conns_most;
 	unsigned conns_per_uid; /* also only for non-administrators */
-	unsigned doors;         /* what our descriptors suffice for; holds for everyone */
+	unsigned conns_max;     /* what our descriptors suffice for; holds for everyone */
 	uint64_t bytes;
 	uint64_t bytes_peak; /* highest value of `bytes` since it was last reset */
 	uint64_t bytes_most;

@@ -99,27 +99,27 @@ static void give_back(struct watches *all)
  * The events as libuv names them.  A descriptor that hangs up counts as readable and as writable,
  * as far as its owner asked for either.
  */
-static int told_of(const struct watch *watch, uint32_t events)
+static int ready_for(const struct watch *watch, uint32_t events)
 {
-	int told = 0;
+	int ready = 0;
 
 	if (events & EPOLLERR)
 		return UV_READABLE; /* the next read() returns the error */
 	if (events & (EPOLLIN | EPOLLHUP))
-		told |= watch->wanted & UV_READABLE;
+		ready |= watch->wanted & UV_READABLE;
 	if (events & (EPOLLOUT | EPOLLHUP))
-		told |= watch->wanted & UV_WRITABLE;
-	return told;
+		ready |= watch->wanted & UV_WRITABLE;
+	return ready;
 }
 
 static void tell(struct watch *watch, uint32_t events)
 {
-	int told = watch->wanted ? told_of(watch, events) : 0;
+	int ready = watch->wanted ? ready_for(watch, events) : 0;
 
 	if (events & EPOLLERR)
 		watch_want(watch, 0); /* report an error once */
-	if (told)
-		watch->on_ready(watch->owner, told);
+	if (ready)
+		watch->on_ready(watch->owner, ready);
 }
 
 static void on_set(uv_poll_t *poll, int status, int events)

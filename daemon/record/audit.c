@@ -112,7 +112,7 @@ static int look_at_start(
 	if (checkpoint_file_read(audit->path, -1, &piece, err) < 0)
 		return -1;
 	trust.second = (struct bytes){ piece.text, piece.len };
-	checkpoint_file_last_line(audit->last_line_path, trust.told, sizeof(trust.told));
+	checkpoint_file_last_line(audit->last_line_path, trust.last_line, sizeof(trust.last_line));
 	r = store_rolled_back(store, &trust, audit->alarm, sizeof(audit->alarm), err);
 	if (r == 0) {
 		r = store_second_lacks(&trust, audit->alarm, sizeof(audit->alarm));
@@ -240,39 +240,39 @@ static void start_making(struct audit *audit);
 
 /* ---- the checkpoint file lost lines while the daemon ran ------------------------------------ */
 
-struct telling {
+struct alarm_record {
 	struct recording recording;
 	char result[640];
 };
 
-static void on_told(struct recording *recording, const struct err *err)
+static void on_alarm_recorded(struct recording *recording, const struct err *err)
 {
 	if (err)
 		log_event(LOG_LEVEL_WARNING, "audit.alarm", LOG_STR("why", err->text));
-	free(container_of(recording, struct telling, recording));
+	free(container_of(recording, struct alarm_record, recording));
 }
 
 /* The alarm has no characters that JSON would have to escape. */
 static void record_alarm(struct audit *audit)
 {
-	struct telling *telling = audit->timer ? calloc(1, sizeof(*telling)) : NULL;
+	struct alarm_record *record = audit->timer ? calloc(1, sizeof(*record)) : NULL;
 
-	if (!telling)
+	if (!record)
 		return; /* the daemon closes, and the alarm is in the log only */
-	cut_printf(telling->result, sizeof(telling->result), "{\"alarm\":\"%s\"}", audit->alarm);
-	telling->recording.kind = RECORDING_ACT;
-	telling->recording.durability = STORE_NOW;
-	telling->recording.done = on_told;
-	telling->recording.act = (struct store_act){
+	cut_printf(record->result, sizeof(record->result), "{\"alarm\":\"%s\"}", audit->alarm);
+	record->recording.kind = RECORDING_ACT;
+	record->recording.durability = STORE_NOW;
+	record->recording.done = on_alarm_recorded;
+	record->recording.act = (struct store_act){
 		.at_wall_us = clock_wall_us(),
 		.uid = getuid(),
 		.gid = getgid(),
 		.pid = getpid(),
 		.method = "audit.alarm",
 		.params = "{}",
-		.result = telling->result,
+		.result = record->result,
 	};
-	recorder_put(audit->recorder, &telling->recording);
+	recorder_put(audit->recorder, &record->recording);
 }
 
 static void tell_cut(struct audit *audit)
@@ -463,7 +463,7 @@ int audit_trust(const void *owner, int64_t from, char **ret_text, struct store_t
 		.second = { piece.text, piece.len },
 		.second_at = piece.at,
 		.second_of = piece.of };
-	memcpy(ret_trust->told, last_line, sizeof(last_line));
+	memcpy(ret_trust->last_line, last_line, sizeof(last_line));
 	return 0;
 }
 

@@ -66,8 +66,7 @@ struct priv_host {
 	uint32_t cgroup_kill; /* a v2 hierarchy whose leaves have cgroup.kill */
 	/* or minus the errno: -ENOSYS when the kernel does not have Landlock */
 	int32_t landlock_abi;
-	uint32_t slots_max; /* over all zygotes */
-	char why_not[256];  /* when a cgroup is missing: the reason, for the administrator */
+	char why_not[256]; /* when a cgroup is missing: the reason, for the administrator */
 };
 
 enum priv_runtime_kind {

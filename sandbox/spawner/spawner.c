@@ -169,7 +169,6 @@ static int answer_hello(struct spawner *spawner, struct exchange *exchange, stru
 	host->pids = cgroups_kind(cgroups, CGROUP_PIDS);
 	host->cpu = cgroups_kind(cgroups, CGROUP_CPU);
 	host->cgroup_kill = cgroups->can_kill;
-	host->slots_max = SPAWNER_SLOTS_MAX;
 	cut_printf(host->why_not, sizeof(host->why_not), "%s", cgroups->why_not);
 	return 0;
 }

@@ -203,17 +203,18 @@ static bool find_furthest(const struct store_trust *trust, struct checkpoint *re
 bool store_second_lacks(const struct store_trust *trust, char *ret_words, size_t size)
 {
 	struct checkpoint furthest;
-	struct checkpoint told;
+	struct checkpoint last;
 
-	if (checkpoint_read(trust->told, strlen(trust->told), &told) < 0 || !is_ours(&told, trust))
+	if (checkpoint_read(trust->last_line, strlen(trust->last_line), &last) < 0 ||
+		!is_ours(&last, trust))
 		return false;
 	(void)find_furthest(trust, &furthest);
-	if (furthest.links >= told.links)
+	if (furthest.links >= last.links)
 		return false;
 	cut_printf(ret_words, size,
 		"the second file lacks the checkpoint of link %lld, which was written to it: it was "
 		"removed, emptied, or its end was cut off",
-		(long long)told.links);
+		(long long)last.links);
 	return true;
 }
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What clients may hold, of memory and of doors, has a ceiling, and nobody else notices who is at it.
+# What clients may hold, of memory and of connections, has a ceiling, and nobody else notices who is at it.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 cat >"$work/ced.conf" <<'CONF'

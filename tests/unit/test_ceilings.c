@@ -31,7 +31,7 @@ static struct ceilings ceilings_of(uint64_t conns, uint64_t conns_per_uid)
 	return ceilings;
 }
 
-TEST(a_user_has_so_many_doors_and_others_have_theirs)
+TEST(a_user_has_so_many_connections_and_others_have_theirs)
 {
 	struct ceilings ceilings = ceilings_of(3, 2);
 
@@ -54,7 +54,7 @@ TEST(when_all_connections_are_taken_each_user_still_gets_two)
 	CHECK(!ceilings_enter(&ceilings, 2, false));
 	CHECK(!ceilings_enter(&ceilings, 2, false));
 	CHECK(ceilings_enter(&ceilings, 2, false) != NULL);
-	ceilings.doors = 15; /* 8 of them are for administrators */
+	ceilings.conns_max = 15; /* 8 of them are for administrators */
 	CHECK(!ceilings_enter(&ceilings, 3, false));
 	CHECK(!ceilings_enter(&ceilings, 3, false));
 	CHECK(ceilings_enter(&ceilings, 4, false) != NULL);
@@ -65,7 +65,7 @@ TEST(an_administrator_gets_in_as_long_as_descriptors_suffice)
 {
 	struct ceilings ceilings = ceilings_of(1, 1);
 
-	ceilings.doors = 20;
+	ceilings.conns_max = 20;
 	CHECK(!ceilings_enter(&ceilings, 1, false));
 	for (int i = 1; i < 20; i++)
 		CHECK(!ceilings_enter(&ceilings, 0, true));

@@ -255,7 +255,7 @@ static int try_start(const struct start *start)
 		answer = (struct priv_msg){ .op = op };
 		if (op == PRIV_HELLO)
 			answer.body.host = (struct priv_host){ PRIV_MODE_USER, start->host,
-				start->host, start->host, 0, 1, 8, "no cgroups here" };
+				start->host, start->host, 0, 1, "no cgroups here" };
 		if (op == PRIV_RUNTIME && start->refuses)
 			answer.error = ERR_DENIED;
 		if (!playing_answer(&play, &question, &answer, NULL, 0))

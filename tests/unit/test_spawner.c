@@ -86,7 +86,6 @@ TEST(hello_comes_first_and_is_answered_with_what_the_host_gives)
 	CHECK(msg.is_answer && msg.error == 0);
 	CHECK_EQ_INT(msg.sequence, 41);
 	CHECK_EQ_INT(msg.body.host.mode, PRIV_MODE_USER);
-	CHECK_EQ_INT(msg.body.host.slots_max, SPAWNER_SLOTS_MAX);
 	CHECK_EQ_INT(spawner.phase, PRIV_CONFIGURING);
 	end();
 }
