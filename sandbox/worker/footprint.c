@@ -33,8 +33,9 @@
 /* When a page of a file is missing, the kernel also maps this much around it. */
 #define FAULT_AROUND_BYTES ((uintptr_t)64 << 10)
 
-#ifndef PIDFD_SELF_PROCESS
-#define PIDFD_SELF_PROCESS (-20000) /* Linux 6.14 */
+#ifndef PIDFD_SELF_THREAD
+#define PIDFD_SELF_THREAD \
+	(-10000) /* Linux 6.14; its sibling for processes changed its number later */
 #endif
 
 struct reading {
@@ -229,24 +230,28 @@ void footprint_collapse(int proc)
 }
 
 /* One call for all ranges where the kernel can do it; it ends at the first range that fails. */
-static void touch_ranges(const struct footprint_ranges *ranges, int advice)
+static unsigned touch_ranges(const struct footprint_ranges *ranges, int advice)
 {
-	long done = ranges->count ? syscall(SYS_process_madvise, PIDFD_SELF_PROCESS, ranges->ranges,
-					    ranges->count, advice, 0)
-				  : 0;
+	unsigned calls = ranges->count > 0;
+	long done = calls ? syscall(SYS_process_madvise, PIDFD_SELF_THREAD, ranges->ranges,
+				    ranges->count, advice, 0)
+			  : 0;
 
 	for (size_t i = 0; i < ranges->count; i++) {
 		const struct iovec *range = &ranges->ranges[i];
 
-		if (done >= (long)range->iov_len)
+		if (done >= (long)range->iov_len) {
 			done -= (long)range->iov_len;
-		else
+		} else {
 			(void)madvise(range->iov_base, range->iov_len, advice);
+			calls++;
+		}
 	}
+	return calls;
 }
 
-void footprint_touch(const struct footprint *footprint)
+unsigned footprint_touch(const struct footprint *footprint)
 {
-	touch_ranges(&footprint->writes, MADV_POPULATE_WRITE);
-	touch_ranges(&footprint->reads, MADV_POPULATE_READ);
+	return touch_ranges(&footprint->writes, MADV_POPULATE_WRITE) +
+	       touch_ranges(&footprint->reads, MADV_POPULATE_READ);
 }

@@ -56,5 +56,8 @@ void footprint_choose(struct footprint *ret_footprint, struct footprint_survey *
  */
 void footprint_collapse(int proc);
 
-/* Makes these pages the caller's own.  Pages that fail are left alone. */
-void footprint_touch(const struct footprint *footprint);
+/*
+ * Makes these pages the caller's own.  Pages that fail are left alone.  Returns how many system calls
+ * it took: at most two where the kernel takes all ranges at once, since Linux 6.14.
+ */
+unsigned footprint_touch(const struct footprint *footprint);

@@ -20,6 +20,9 @@ static struct {
 	char body[SMALL_BODY];
 } first;
 
+static const struct job_head go = { .magic = SLOTMSG_MAGIC, .kind = JOB_GO };
+static size_t go_len; /* bytes of JOB_GO that came with the job in one read */
+
 static int check_head(const struct job_head *head, struct err *err)
 {
 	if (head->magic != SLOTMSG_MAGIC || head->kind != JOB_START)
@@ -51,8 +54,13 @@ static int read_rest(int sock, size_t got, struct joblink_job *job, struct err *
 
 	job->len = first.head.len;
 	job->body = first.body;
-	if (have > job->len)
-		return err_set(err, ERR_PROTOCOL, "more than a job");
+	go_len = 0;
+	if (have > job->len) {
+		go_len = have - job->len;
+		if (go_len > sizeof(go) || memcmp(first.body + job->len, &go, go_len) != 0)
+			return err_set(err, ERR_PROTOCOL, "more than a job");
+		return 0;
+	}
 	if (job->len > sizeof(first.body)) {
 		job->body = malloc(job->len);
 		if (!job->body)
@@ -81,6 +89,18 @@ int joblink_wait(int sock, struct joblink_job *ret_job, struct err *err)
 	if (read_rest(sock, got, ret_job, err) < 0)
 		return -1;
 	ret_job->stdin_fd = take_fd(&fd);
+	return 0;
+}
+
+int joblink_wait_go(int sock, struct err *err)
+{
+	char rest[sizeof(go)];
+	size_t left = sizeof(go) - go_len;
+
+	if (read_all(sock, rest, left, err) < 0)
+		return -1;
+	if (memcmp(rest, (const char *)&go + go_len, left) != 0)
+		return err_set(err, ERR_PROTOCOL, "not a go");
 	return 0;
 }
 

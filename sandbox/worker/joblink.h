@@ -20,6 +20,9 @@ struct joblink_job {
 /* Waits for JOB_START.  -1: the daemon has gone or sent something else. */
 int joblink_wait(int sock, struct joblink_job *ret_job, struct err *err);
 
+/* Waits for JOB_GO.  -1: the daemon has gone or sent something else. */
+int joblink_wait_go(int sock, struct err *err);
+
 /* Sends one message; `body` may be NULL if `len` is 0. */
 int joblink_tell(int sock, enum job_kind kind, int32_t exit_code, const void *body, size_t len,
 	struct err *err);

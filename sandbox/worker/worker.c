@@ -30,7 +30,7 @@ static int join_cgroups(const struct worker_plan *plan, struct err *err)
 static int touch_pages(const struct worker_plan *plan, struct err *err)
 {
 	(void)err;
-	footprint_touch(plan->footprint);
+	(void)footprint_touch(plan->footprint);
 	return 0;
 }
 

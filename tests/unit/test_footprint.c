@@ -2,6 +2,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/utsname.h>
 
 #include "proto/base/cleanup.h"
 #include "sandbox/worker/footprint.h"
@@ -86,7 +87,7 @@ static int use(void *context)
 	long before;
 	long during;
 
-	footprint_touch(context);
+	(void)footprint_touch(context);
 	before = faults();
 	for (size_t i = 0; i < PAGES; i += 4)
 		memory[i * 4096] = 3;
@@ -149,5 +150,27 @@ TEST(a_child_that_is_not_there_adds_nothing)
 	CHECK_EQ_INT(survey.count + survey.learners, 0);
 	footprint_choose(&footprint, &survey);
 	CHECK_EQ_INT(footprint.writes.count + footprint.reads.count, 0);
-	footprint_touch(&footprint);
+	CHECK_EQ_INT(footprint_touch(&footprint), 0);
+}
+
+/* The kernel says by itself whether it can do it, so that a wrong number of ours is noticed. */
+TEST(many_ranges_take_one_call_where_the_kernel_can_do_it)
+{
+	static struct footprint footprint;
+	struct utsname name;
+	int major = 0;
+	int minor = 0;
+	char *pages = mmap(NULL, (size_t)PAGES * 4096, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	CHECK(pages != MAP_FAILED && uname(&name) == 0);
+	CHECK(sscanf(name.release, "%d.%d", &major, &minor) == 2);
+	for (size_t i = 0; i < 10; i++)
+		footprint.writes.ranges[i] = (struct iovec){ pages + i * 8192, 4096 };
+	footprint.writes.count = 10;
+	if (major > 6 || (major == 6 && minor >= 14))
+		CHECK_EQ_INT(footprint_touch(&footprint), 1);
+	else
+		CHECK(footprint_touch(&footprint) >= 10);
+	(void)munmap(pages, (size_t)PAGES * 4096);
 }
