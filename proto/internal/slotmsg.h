@@ -190,6 +190,7 @@ enum job_kind {
 	 * be killed; body = JSON {rule,line,column,text,file}.
 	 */
 	JOB_DENIED,
+	JOB_GO, /* ced -> worker: the program of a job with JOB_FLAG_GATE may begin; no body */
 	JOB_KIND_COUNT,
 };
 
@@ -226,6 +227,7 @@ struct job_body {
 };
 
 #define JOB_FLAG_DETERMINISTIC 1U /* random numbers and the clock start the same in each run */
+#define JOB_FLAG_GATE          2U /* compile, then report and run nothing before JOB_GO */
 
 /* In the second byte: how many processors the run may use at a time, when more than one. */
 #define JOB_PROCESSORS(count)    ((uint32_t)(count) << 8)

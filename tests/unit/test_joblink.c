@@ -67,6 +67,75 @@ TEST(a_job_that_comes_in_pieces_is_whole_in_the_end)
 	free(job.body);
 }
 
+/* JOB_GO may come with the job in one read, or later, whole or in pieces. */
+TEST(a_gate_opens_however_the_word_comes)
+{
+	const struct job_head go = { SLOTMSG_MAGIC, JOB_GO, 0, 0 };
+	const size_t with_job[] = { 0, 1, 7, sizeof(go) };
+
+	for (size_t i = 0; i < sizeof(with_job) / sizeof(*with_job); i++) {
+		auto_fd int ours = -1;
+		auto_fd int theirs = -1;
+		struct job_head head = head_for(4);
+		struct joblink_job job = { NULL, 0, -1 };
+		char bytes[sizeof(head) + 4 + sizeof(go)];
+		const size_t first = sizeof(head) + 4 + with_job[i];
+		int pair[2];
+
+		CHECK(open_pair(pair));
+		ours = pair[0];
+		theirs = pair[1];
+		memcpy(bytes, &head, sizeof(head));
+		memcpy(bytes + sizeof(head), "body", 4);
+		memcpy(bytes + sizeof(head) + 4, &go, sizeof(go));
+		CHECK(write_all(ours, bytes, first, &err) == 0);
+		CHECK(joblink_wait(theirs, &job, &err) == 0);
+		CHECK(job.len == 4 && memcmp(job.body, "body", 4) == 0);
+		CHECK(write_all(ours, bytes + first, sizeof(bytes) - first, &err) == 0);
+		CHECK(joblink_wait_go(theirs, &err) == 0);
+	}
+}
+
+TEST(a_gate_stays_shut_for_everything_else)
+{
+	const struct job_head bad[] = {
+		{ SLOTMSG_MAGIC, JOB_START, 0, 0 },
+		{ SLOTMSG_MAGIC + 1, JOB_GO, 0, 0 },
+		{ SLOTMSG_MAGIC, JOB_GO, 1, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		auto_fd int ours = -1;
+		auto_fd int theirs = -1;
+		struct job_head head = head_for(0);
+		struct joblink_job job = { NULL, 0, -1 };
+		int pair[2];
+
+		CHECK(open_pair(pair));
+		ours = pair[0];
+		theirs = pair[1];
+		CHECK(write_all(ours, &head, sizeof(head), &err) == 0);
+		CHECK(joblink_wait(theirs, &job, &err) == 0);
+		CHECK(write_all(ours, &bad[i], sizeof(bad[i]), &err) == 0);
+		CHECK(joblink_wait_go(theirs, &err) < 0);
+	}
+}
+
+TEST(a_gate_that_the_daemon_leaves_does_not_open)
+{
+	auto_fd int theirs = -1;
+	struct job_head head = head_for(0);
+	struct joblink_job job = { NULL, 0, -1 };
+	int pair[2];
+
+	CHECK(open_pair(pair));
+	theirs = pair[1];
+	CHECK(write_all(pair[0], &head, sizeof(head), &err) == 0);
+	CHECK(joblink_wait(theirs, &job, &err) == 0);
+	close(pair[0]);
+	CHECK(joblink_wait_go(theirs, &err) < 0);
+}
+
 TEST(what_is_no_job_is_refused)
 {
 	const struct job_head bad[] = {

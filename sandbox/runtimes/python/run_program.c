@@ -235,13 +235,32 @@ static void script_done(struct script *script)
 	Py_CLEAR(script->scope);
 }
 
-/* The exit code, negative for a signal.  `aloud`: reports to the daemon; a rehearsal does not. */
-static int script_run(struct script *script, const struct harness *harness, bool aloud)
+/*
+ * Behind a gate the policy's verdict is still to come.  Nothing of the program runs before it, and
+ * no report of the compiler leaves.
+ */
+static void wait_at_gate(const struct program *program)
 {
+	struct err err = ERR_INIT;
+
+	if ((program->flags & JOB_FLAG_GATE) && joblink_wait_go(WORKER_JOB_FD, &err) < 0)
+		leave();
+}
+
+/*
+ * The exit code, negative for a signal.  `program`: reports to the daemon; NULL: a rehearsal, which
+ * does not.
+ */
+static int script_run(
+	struct script *script, const struct harness *harness, const struct program *program)
+{
+	bool aloud = program != NULL;
 	PyObject *result;
 	PyObject *code = PyObject_CallFunction(
 		harness->compile, "OOsii", script->source, script->path, "exec", 0, 1);
 
+	if (aloud)
+		wait_at_gate(program);
 	if (!code)
 		return judge(harness, take_exception(), script->path, script->source, true, aloud);
 	if (aloud) {
@@ -263,7 +282,7 @@ int run_program_rehearse(const struct harness *harness, PyObject *job)
 
 	if (script_init(&script, harness, NULL, job) < 0)
 		return -1;
-	(void)script_run(&script, harness, false);
+	(void)script_run(&script, harness, NULL);
 	script_done(&script);
 	forgotten = PyObject_CallObject(harness->forget, NULL);
 	Py_XDECREF(forgotten);
@@ -453,7 +472,7 @@ void run_program(const struct harness *harness)
 	if (script_init(&script, harness, plain_scope, job) < 0)
 		fail_to_begin();
 	hold_to_rules(&program);
-	exit_code = script_run(&script, harness, true);
+	exit_code = script_run(&script, harness, &program);
 	if (!wind_up(harness, &script))
 		exit_code = EXIT_UNFLUSHED;
 	streams_end();
