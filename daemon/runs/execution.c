@@ -1,5 +1,6 @@
 #include "daemon/runs/execution.h"
 
+#include <assert.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "daemon/runs/job_body.h"
 #include "daemon/runs/opened_files.h"
 #include "proto/base/clock.h"
+#include "proto/base/fdio.h"
 #include "proto/base/log.h"
 #include "proto/json.h"
 
@@ -264,38 +266,59 @@ static int start_clocks(struct execution *execution)
 
 /* ---- beginning ------------------------------------------------------------------------------ */
 
-static void send_job(struct execution *execution)
+/* NULL, or why there is no body of the job.  *ret_stdin: -1, or a descriptor that goes with it. */
+static const char *make_body(
+	const struct execution *execution, char **ret_body, size_t *ret_len, int *ret_stdin)
 {
 	const struct job_spec *spec = execution->spec;
-	struct job_extras extras = { execution->rules, execution->stdin_inline,
-		!knobs_hold(&execution->worker->knobs, KNOB_MEMORY_MAX) };
-	bool has_file = spec->has_input && !execution->stdin_inline;
+	const struct job_extras extras = {
+		.rules = execution->rules,
+		.stdin_inline = execution->stdin_inline,
+		.gate = execution->gated,
+		.reserved_counts = !knobs_hold(&execution->worker->knobs, KNOB_MEMORY_MAX),
+	};
 	struct err err = ERR_INIT;
+
+	*ret_stdin = -1;
+	*ret_body = job_body_write(spec, extras, ret_len);
+	if (!*ret_body)
+		return "The job is too large for a worker.";
+	if (!spec->has_input || execution->stdin_inline)
+		return NULL;
+	*ret_stdin = job_stdin_file(spec, &err);
+	if (*ret_stdin >= 0)
+		return NULL;
+	free(*ret_body);
+	return arena_strdup(execution->arena, err.text);
+}
+
+static const char *const NO_CLOCK = "There is no memory for the clock of a run.";
+static const char *const NO_WORKER = "The worker died before it got the job.";
+
+static void send_job(struct execution *execution)
+{
 	size_t len = 0;
 	char *body;
-	int stdin_fd = -1;
+	int stdin_fd;
+	const char *why;
 
 	execution->held = execution->on_hold;
 	if (execution->held)
 		return;
-	body = job_body_write(spec, extras, &len);
-	if (body && has_file)
-		stdin_fd = job_stdin_file(spec, &err);
-	if (!body || (has_file && stdin_fd < 0)) {
-		free(body);
-		fail_execution(execution, body ? err.text : "The job is too large for a worker.");
+	why = make_body(execution, &body, &len, &stdin_fd);
+	if (why) {
+		fail_execution(execution, why);
 		return;
 	}
 	if (start_clocks(execution) < 0) {
 		free(body);
-		if (stdin_fd >= 0)
-			close(stdin_fd);
-		fail_execution(execution, "There is no memory for the clock of a run.");
+		close_fds(&stdin_fd, 1);
+		fail_execution(execution, NO_CLOCK);
 		return;
 	}
 	execution->sent_us = clock_us();
 	if (worker_send_job(execution->worker, body, len, stdin_fd) < 0) {
-		fail_execution(execution, "The worker died before it got the job.");
+		fail_execution(execution, NO_WORKER);
 		return;
 	}
 	execution->sent = true;
@@ -378,6 +401,12 @@ static void on_worker_output(void *owner, bool is_stderr)
 	struct capture *capture = is_stderr ? &execution->errout : &execution->out;
 	struct watch **pipe;
 
+	if (execution->gated) {
+		/* a warning of the compiler, for instance: it is read when the gate is open */
+		watch_want(is_stderr ? execution->worker->errout : execution->worker->out, 0);
+		execution->muted = true;
+		return;
+	}
 	if (execution->over || read_stream(execution, is_stderr) != CAPTURE_ENDED)
 		return;
 	pipe = is_stderr ? &execution->worker->errout : &execution->worker->out;
@@ -473,6 +502,8 @@ static void on_job_message(void *owner, const struct job_head *head, const char 
 	struct execution *execution = owner;
 	struct facts *facts = &execution->facts;
 
+	if (execution->gated)
+		execution->spoilt = true;
 	if (!execution->sent || execution->over)
 		return;
 	switch (head->kind) {
@@ -548,7 +579,9 @@ static void on_worker_ended(void *owner, const struct slotmsg *msg)
 	struct execution *execution = owner;
 	struct facts *facts = &execution->facts;
 
-	if (execution->over)
+	if (execution->gated)
+		execution->spoilt = true;
+	if (execution->over || execution->gated)
 		return;
 	facts->ended = true;
 	facts->wait_status = msg->status;
@@ -579,7 +612,11 @@ static void on_worker_gone(void *owner, const char *why)
 {
 	struct execution *execution = owner;
 
-	if (execution->over)
+	if (execution->gated) {
+		execution->spoilt = true;
+		execution->worker = NULL;
+	}
+	if (execution->over || execution->gated)
 		return;
 	drain_pipes(execution);
 	knobs_count(&execution->worker->knobs, &execution->facts.after);
@@ -643,12 +680,11 @@ static bool note_files(struct execution *execution)
 	return fd > 0;
 }
 
-void execution_start(struct execution *execution, struct worker *worker)
+static bool take_worker(struct execution *execution, struct worker *worker)
 {
 	const struct job_limits *limits = &execution->spec->limits;
 	bool truncate = execution->spec->on_output_limit == ON_OUTPUT_TRUNCATE;
 
-	execution->started_us = clock_us();
 	execution->worker = worker;
 	execution->facts.before = worker->before;
 	execution->facts.has_memory_cgroup = knobs_hold(&worker->knobs, KNOB_MEMORY_EVENTS);
@@ -656,7 +692,15 @@ void execution_start(struct execution *execution, struct worker *worker)
 	capture_init(&execution->out, limits->stdout_bytes, truncate);
 	capture_init(&execution->errout, limits->stderr_bytes, truncate);
 	worker_take(worker, &worker_events, execution);
-	if (knobs_set(&worker->knobs, limits) < 0) {
+	return knobs_set(&worker->knobs, limits) == 0;
+}
+
+void execution_start(struct execution *execution, struct worker *worker)
+{
+	const struct job_limits *limits = &execution->spec->limits;
+
+	execution->started_us = clock_us();
+	if (!take_worker(execution, worker)) {
 		fail_execution(execution, "The cgroup of the worker rejects its limits.");
 		return;
 	}
@@ -671,6 +715,47 @@ void execution_start(struct execution *execution, struct worker *worker)
 	}
 	if (worker_adjust(worker, limits, execution->files_fd > 0 ? execution->files_fd : -1) < 0)
 		fail_execution(execution, "The slot of the worker does not answer.");
+}
+
+bool execution_is_as_made(const struct worker *worker, const struct job_spec *spec)
+{
+	return spec->trace != TRACE_FILES && !needs_adjusting(worker, &spec->limits);
+}
+
+void execution_start_gated(struct execution *execution, struct worker *worker)
+{
+	size_t len = 0;
+	char *body;
+	int stdin_fd;
+
+	execution->gated = true;
+	if (!take_worker(execution, worker) || make_body(execution, &body, &len, &stdin_fd) ||
+		worker_send_job(worker, body, len, stdin_fd) < 0)
+		execution->spoilt = true;
+}
+
+void execution_open(struct execution *execution)
+{
+	struct worker *worker = execution->worker;
+
+	assert(execution->gated && !execution->spoilt);
+
+	execution->gated = false;
+	execution->started_us = execution->sent_us = clock_us();
+	if (execution->muted) {
+		watch_want(worker->out, UV_READABLE);
+		watch_want(worker->errout, UV_READABLE);
+	}
+	if (start_clocks(execution) < 0) {
+		fail_execution(execution, NO_CLOCK);
+		return;
+	}
+	if (worker_send_go(worker) < 0) {
+		fail_execution(execution, NO_WORKER);
+		return;
+	}
+	execution->sent = true;
+	execution->facts.job_sent = true;
 }
 
 void execution_cancel(struct execution *execution, enum kill_reason why)

@@ -32,12 +32,15 @@ struct execution {
 	int64_t moved_us;       /* last sign of progress */
 	size_t gathered;        /* bytes of artifacts at the last look */
 	struct artifacts artifacts;
-	bool sent;          /* the worker has the job, or will get the rest of it */
-	bool on_hold;       /* send no job before execution_go(); set by the owner */
-	bool held;          /* it waits only for execution_go() */
-	bool reported;      /* a JOB_ERROR came, readable or not */
-	bool finishing;     /* killed or done: only facts about the end are still to come */
-	bool over;          /* on_end() has been called; nothing changes any more */
+	bool gated;     /* the worker has the job and compiles it; execution_open() is to come */
+	bool spoilt;    /* ... and something came from it before that: it cannot be used */
+	bool muted;     /* ... and a pipe is not watched until then */
+	bool sent;      /* the worker has the job, or will get the rest of it, and may run it */
+	bool on_hold;   /* send no job before execution_go(); set by the owner */
+	bool held;      /* it waits only for execution_go() */
+	bool reported;  /* a JOB_ERROR came, readable or not */
+	bool finishing; /* killed or done: only facts about the end are still to come */
+	bool over;      /* on_end() has been called; nothing changes any more */
 	int64_t started_us; /* execution_start() */
 	int64_t sent_us;    /* the job was sent */
 	int64_t begun_us;   /* the program began */
@@ -56,6 +59,23 @@ struct execution {
 void execution_start(struct execution *execution, struct worker *worker);
 
 /*
+ * Gives the job to a WARM worker before it is known whether the program may run.  The worker
+ * compiles it and waits at a gate, and runs nothing of it.  Everything that comes from it before
+ * execution_open() counts as a fault, after which the worker cannot be used.  Only for a job for
+ * which execution_is_as_made() is true.
+ */
+void execution_start_gated(struct execution *execution, struct worker *worker);
+
+/* Whether the limits of a job are those that the worker was made with, so that its slot is not asked. */
+bool execution_is_as_made(const struct worker *worker, const struct job_spec *spec);
+
+/*
+ * Opens the gate.  From here on the execution is like any other.  If it is spoilt, do not call this:
+ * end it with execution_done(), and use another worker.
+ */
+void execution_open(struct execution *execution);
+
+/*
  * Ends the hold, so that the job can be sent.  With `trouble` the execution fails instead, by our
  * fault.
  */
@@ -67,5 +87,5 @@ void execution_cancel(struct execution *execution, enum kill_reason why);
 /* Gives the worker back to the pool, which kills everything left in it.  May be called twice. */
 void execution_release(struct execution *execution);
 
-/* Frees all buffers.  May be called twice.  The execution must be over. */
+/* Frees all buffers.  May be called twice.  The execution must be over, or gated. */
 void execution_done(struct execution *execution);

@@ -58,6 +58,7 @@ static uint32_t flags_of(const struct job_spec *spec, struct job_extras extras)
 	uint64_t processors = processors_of(spec, extras);
 	uint32_t flags = spec->deterministic ? JOB_FLAG_DETERMINISTIC : 0;
 
+	flags |= extras.gate ? JOB_FLAG_GATE : 0;
 	return processors > 1 ? flags | JOB_PROCESSORS(processors < 255 ? processors : 255) : flags;
 }
 

@@ -13,6 +13,7 @@
 struct job_extras {
 	struct bytes rules;   /* for the worker to enforce on the program */
 	bool stdin_inline;    /* for workers that receive no descriptors */
+	bool gate;            /* the program waits for JOB_GO */
 	bool reserved_counts; /* the memory limit counts reserved memory, used or not */
 };
 

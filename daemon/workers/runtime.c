@@ -88,6 +88,11 @@ bool runtime_holds_rules(const struct runtime *runtime)
 	return runtime->config->kind == KIND_PYTHON;
 }
 
+bool runtime_has_gate(const struct runtime *runtime)
+{
+	return runtime->config->kind == KIND_PYTHON;
+}
+
 bool runtime_reads_stdin_inline(const struct runtime *runtime)
 {
 	return runtime->config->kind == KIND_NODE;

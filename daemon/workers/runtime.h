@@ -70,6 +70,9 @@ bool runtime_holds_rules(const struct runtime *runtime);
 /* Whether its zygote has imported a module of this name, or a submodule of it. */
 bool runtime_has_module(const struct runtime *runtime, struct bytes name);
 
+/* Whether its workers can compile a program and wait before they run it (JOB_FLAG_GATE). */
+bool runtime_has_gate(const struct runtime *runtime);
+
 /* Whether its workers receive stdin in the job's body and not as a descriptor. */
 bool runtime_reads_stdin_inline(const struct runtime *runtime);
 

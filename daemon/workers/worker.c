@@ -579,12 +579,22 @@ int worker_send_job(struct worker *worker, char *body, size_t len, int stdin_fd)
 	}
 	move(worker, WORKER_RUNNING);
 	buf_done(&worker->outgoing);
-	buf_init(&worker->outgoing, len);
+	buf_init(&worker->outgoing, len + sizeof(struct job_head)); /* for worker_send_go() */
 	worker->outgoing.bytes = body;
 	worker->outgoing.len = len;
 	worker->outgoing.size = len;
 	worker->outgoing_at = 0;
 	worker->outgoing_fd = stdin_fd;
+	send_rest(worker);
+	return 0;
+}
+
+int worker_send_go(struct worker *worker)
+{
+	const struct job_head go = { .magic = SLOTMSG_MAGIC, .kind = JOB_GO };
+
+	if (!worker->job || buf_append(&worker->outgoing, &go, sizeof(go)) < 0)
+		return -1;
 	send_rest(worker);
 	return 0;
 }

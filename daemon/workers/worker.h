@@ -68,8 +68,8 @@ struct worker {
 	struct watch *job;
 	struct watch *out;
 	struct watch *errout;
-	int lifeline; /* -1: the daemon has killed the worker */
-	bool is_ready, is_made; /* as the worker says, and as its slot says */
+	int lifeline;                  /* -1: the daemon has killed the worker */
+	bool is_ready, is_made;        /* as the worker says, and as its slot says */
 	unsigned job_messages;         /* from its job socket so far */
 	bool refused;                  /* its slot reported a refused call */
 	char done_run[RUN_ID_LEN + 1]; /* the run, if its end was reported before it was dead */
@@ -107,6 +107,9 @@ void worker_take(struct worker *worker, const struct worker_events *events, void
  * the worker is dead, and nothing has run.
  */
 int worker_send_job(struct worker *worker, char *body, size_t len, int stdin_fd);
+
+/* Lets the program of a job with JOB_FLAG_GATE begin.  -1: the worker is dead, and nothing has run. */
+int worker_send_go(struct worker *worker);
 
 /* Passes on the messages that are left in the job socket after its first process is dead. */
 void worker_drain_job(struct worker *worker);

@@ -297,6 +297,107 @@ TEST(a_worker_that_dies_before_it_got_the_job_is_our_fault_and_nothing_ran)
 	finish(&run);
 }
 
+/* ---- a gate --------------------------------------------------------------------------------- */
+
+/* The worker has the job and compiles. */
+static bool begin_gated(struct run *run)
+{
+	const struct job_body *parts;
+	size_t len = 0;
+	char *job;
+	bool is_gated;
+
+	if (!prepare(run, NULL))
+		return false;
+	execution_start_gated(&run->execution, run->alone.worker);
+	job = played_job(&run->alone.play, &run->alone.played, &len);
+	parts = (const void *)job;
+	is_gated = len > 0 && (parts->flags & JOB_FLAG_GATE);
+	free(job);
+	return is_gated && !run->execution.spoilt;
+}
+
+TEST(behind_a_gate_no_clock_runs_and_nothing_is_read_until_it_opens)
+{
+	struct job_head go = { 0, 0, 0, 0 };
+	struct run run;
+
+	CHECK(begin_gated(&run));
+	CHECK_EQ_INT(write(run.alone.played.errout, "a warning\n", 10), 10);
+	playing_turn(&run.alone.play, 10);
+	CHECK_EQ_INT(run.execution.errout.total, 0);
+	CHECK(!run.execution.sent && !run.execution.wall && !run.execution.spoilt);
+	CHECK(read(run.alone.played.job, &go, sizeof(go)) < 0 && errno == EAGAIN);
+
+	execution_open(&run.execution);
+	CHECK(run.execution.wall != NULL);
+	CHECK_EQ_INT(read(run.alone.played.job, &go, sizeof(go)), sizeof(go));
+	CHECK(go.magic == SLOTMSG_MAGIC && go.kind == JOB_GO && go.len == 0);
+	CHECK(played_sends(&run.alone.played, JOB_BEGUN, 0, ""));
+	CHECK(played_ended(&run.alone.played, EXITED(0)));
+	ends_as(&run, OUTCOME_OK);
+	CHECK_EQ_INT(run.execution.errout.total, 10);
+	finish(&run);
+}
+
+TEST(whatever_comes_from_a_worker_behind_a_gate_spoils_it_and_ends_no_run)
+{
+	static const enum job_kind kinds[] = { JOB_BEGUN, JOB_DONE, JOB_ERROR, JOB_FAILED,
+		JOB_DENIED };
+
+	for (size_t i = 0; i < COUNT_OF(kinds) + 2; i++) {
+		struct run run;
+
+		CHECK(begin_gated(&run));
+		if (i < COUNT_OF(kinds))
+			CHECK(played_sends(&run.alone.played, kinds[i], 0, "{}"));
+		else if (i == COUNT_OF(kinds))
+			CHECK(played_ended(&run.alone.played, SIGSEGV));
+		else
+			worker_lose(run.alone.worker, "of no reason");
+		playing_turn(&run.alone.play, 10);
+		CHECK(run.execution.spoilt);
+		CHECK_EQ_INT(run.ends, 0);
+		CHECK(!run.execution.facts.began && !run.execution.facts.done);
+		execution_done(&run.execution);
+		CHECK(run.execution.worker == NULL);
+		CHECK_EQ_INT(run.ends, 0);
+		finish(&run);
+	}
+}
+
+TEST(a_worker_behind_a_gate_that_stays_shut_is_killed)
+{
+	struct run run;
+
+	CHECK(begin_gated(&run));
+	execution_done(&run.execution);
+	CHECK(playing_is_closed(&run.alone.play, run.alone.played.lifeline));
+	CHECK_EQ_INT(run.ends, 0);
+	finish(&run);
+}
+
+TEST(whatever_allocation_fails_behind_a_gate_no_descriptor_is_lost)
+{
+	unsigned before = alone_fd_count();
+
+	FAULT_LOOP(FAULT_ALLOC) {
+		struct run run;
+
+		if (prepare(&run, NULL)) {
+			execution_start_gated(&run.execution, run.alone.worker);
+			if (!run.execution.spoilt)
+				execution_open(&run.execution);
+			(void)played_ended(&run.alone.played, EXITED(0));
+			playing_turn(&run.alone.play, 0);
+			CHECK_EQ_INT(run.ends, !run.execution.spoilt);
+		}
+		fault_disarm();
+		finish(&run);
+		CHECK_EQ_INT(alone_fd_count(), before);
+	}
+}
+
 /* ---- the job on its way in ------------------------------------------------------------------ */
 
 TEST(stdin_comes_inside_the_job_where_a_worker_receives_no_descriptors)
