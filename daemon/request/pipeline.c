@@ -14,6 +14,9 @@
 
 #define TO(stage) (1U << (unsigned)STAGE_##stage)
 
+/* A worker that compiles ahead of the verdict is kept in these, and given up in all others. */
+#define AHEAD (TO(POLICY) | TO(CACHE) | TO(BEGIN) | TO(QUEUE) | TO(WORKER))
+
 /*
  * The table of stages.  Beside its name and its function, a stage has:
  *
@@ -85,6 +88,8 @@ void request_enter(struct request *request, enum stage next)
 		assert(may_enter(request, next));
 		request->stage = next;
 		request->entered |= 1U << (unsigned)next;
+		if (request->execution.gated && !((1U << (unsigned)next) & AHEAD))
+			stage_queue_drop_ahead(request);
 		if (next == STAGE_EXIT) {
 			request_free(request);
 			return;

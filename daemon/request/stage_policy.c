@@ -232,8 +232,12 @@ static int ask_inspector(struct request *request, struct bytes code, const char 
 	struct policy_verdict verdict;
 	struct err err = ERR_INIT;
 
-	if (!policy_lookup(policies, &question, &verdict))
-		return policy_check(policies, &question, on_verdict, request, &err) < 0 ? -1 : 1;
+	if (!policy_lookup(policies, &question, &verdict)) {
+		if (policy_check(policies, &question, on_verdict, request, &err) < 0)
+			return -1;
+		stage_queue_ahead(request);
+		return 1;
+	}
 	note_verdict(request, &verdict);
 	return 0;
 }

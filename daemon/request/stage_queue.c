@@ -2,6 +2,8 @@
  * QUEUE: waits for a worker.  Callers get fair turns; the length of the queue and the time are
  * bounded.
  */
+#include <string.h>
+
 #include "daemon/request/pipeline.h"
 #include "daemon/request/stages.h"
 #include "daemon/services.h"
@@ -125,6 +127,74 @@ static bool give_workers(struct request *request)
 	return false;
 }
 
+/* ---- a worker before the verdict -------------------------------------------------------------- */
+
+/*
+ * A program with files may replace modules that the compiler uses.  A deterministic one begins with
+ * its clock, which runs.  For the other cases the worker would probably be wasted.
+ */
+static bool may_go_ahead(const struct request *request)
+{
+	const struct job_spec *spec = &request->spec;
+
+	return !request->is_check && !request->parking && !request->execution.worker &&
+	       runtime_has_gate(request->runtime) && !spec->file_count && !spec->deterministic &&
+	       spec->cache != CACHE_USE;
+}
+
+/* Two: after this request there is still a worker at once for the next one. */
+static struct worker *spare_worker(const struct request *request)
+{
+	const struct runtime *runtime = request->runtime;
+	struct list *first = list_first(&runtime->warm);
+	struct worker *worker;
+
+	if (!first || first->next == &runtime->warm || queue_count(request->services->queue))
+		return NULL;
+	worker = container_of(first, struct worker, ready_link);
+	return execution_is_as_made(worker, &request->spec) ? worker : NULL;
+}
+
+void stage_queue_ahead(struct request *request)
+{
+	struct runtime *runtime = request->runtime;
+	struct queue_entry *displaced = NULL;
+
+	if (!may_go_ahead(request) || !spare_worker(request))
+		return;
+	request->queue.is_admin = caller_is(&request->caller, ROLE_ADMIN);
+	if (queue_enter(request->services->queue, &request->queue, request->caller.uid,
+		    request->spec.agent, &runtime->shares, &displaced) != QUEUE_ENTERED)
+		return;
+	if (next_request(request->services, runtime) != request) {
+		queue_leave(&request->queue);
+		return;
+	}
+	request_step(request, "worker.compiles", "policy", true, NULL);
+	stage_worker_prepare(request);
+	execution_start_gated(&request->execution, pool_take(runtime));
+}
+
+void stage_queue_drop_ahead(struct request *request)
+{
+	struct services *services = request->services;
+
+	request_step(request, "worker.dropped", "policy", true, "nothing ran in it");
+	execution_done(&request->execution);
+	memset(&request->execution, 0, sizeof(request->execution));
+	queue_leave(&request->queue);
+	stage_queue_serve_all(services); /* its caller may run one more */
+}
+
+static enum stage use_ahead(struct request *request)
+{
+	request->result.metrics.warm = true;
+	request_step(request, "worker.taken", "queue", true, NULL);
+	return STAGE_WORKER;
+}
+
+/* ---- the queue ------------------------------------------------------------------------------ */
+
 /* Returns NULL when the request is in the queue, else why not. */
 static const char *enter_queue(struct request *request)
 {
@@ -172,8 +242,13 @@ enum stage stage_queue(struct request *request)
 {
 	struct services *services = request->services;
 	struct runtime *runtime = request->runtime;
-	const char *refusal = enter_queue(request);
+	const char *refusal;
 
+	if (request->execution.gated && !request->execution.spoilt)
+		return use_ahead(request);
+	if (request->execution.gated)
+		stage_queue_drop_ahead(request);
+	refusal = enter_queue(request);
 	if (refusal)
 		return refuse_busy_queue(request, refusal);
 	if (list_is_empty(&runtime->warm)) {

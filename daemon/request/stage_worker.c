@@ -144,10 +144,9 @@ static struct value *describe_enforcers(struct request *request)
 	return map;
 }
 
-enum stage stage_worker(struct request *request)
+void stage_worker_prepare(struct request *request)
 {
 	struct execution *execution = &request->execution;
-	struct worker *worker = execution->worker;
 
 	execution->loop = request->services->loop;
 	execution->spec = &request->spec;
@@ -161,9 +160,21 @@ enum stage stage_worker(struct request *request)
 	execution->owner = request;
 	execution->on_end = on_execution_end;
 	execution->on_output = request->spec.stream ? on_program_output : NULL;
-	request->result.enforced_by = describe_enforcers(request);
 	execution->on_hold = request->parking != NULL;
-	execution_start(execution, worker);
+}
+
+enum stage stage_worker(struct request *request)
+{
+	struct execution *execution = &request->execution;
+	struct worker *worker = execution->worker;
+
+	request->result.enforced_by = describe_enforcers(request);
+	if (execution->gated) {
+		execution_open(execution);
+	} else {
+		stage_worker_prepare(request);
+		execution_start(execution, worker);
+	}
 	if (request->parking)
 		approval_start(request); /* the run waits for this, with its worker */
 	else if (!request->begun.done)   /* a detached run is recorded already */

@@ -67,5 +67,17 @@ void stage_record_describe(struct request *request, struct store_run *run);
  */
 void stage_repeat_waits_on(struct request *request);
 
+/*
+ * While the program is being checked: takes a worker that nobody waits for, if there is one to
+ * spare, and lets it compile the program behind a gate.  stage_worker() opens the gate.
+ */
+void stage_queue_ahead(struct request *request);
+
+/* Gives that worker up, unused. */
+void stage_queue_drop_ahead(struct request *request);
+
+/* Sets up the execution, whose worker is still to be chosen. */
+void stage_worker_prepare(struct request *request);
+
 /* Gives turns to waiting requests, after a worker became ready or a caller may run one more. */
 void stage_queue_serve(struct services *services, struct runtime *runtime);
