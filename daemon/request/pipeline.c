@@ -80,6 +80,12 @@ static bool may_enter(const struct request *request, enum stage next)
 	return request->entered ? stage_leads_to(request->stage, next) : next == STAGE_CONTRACT;
 }
 
+static void drop_ahead_unless_kept(struct request *request)
+{
+	if (request->execution.gated && !((1U << (unsigned)request->stage) & AHEAD))
+		stage_queue_drop_ahead(request);
+}
+
 void request_enter(struct request *request, enum stage next)
 {
 	assert(!request->walking);
@@ -88,8 +94,7 @@ void request_enter(struct request *request, enum stage next)
 		assert(may_enter(request, next));
 		request->stage = next;
 		request->entered |= 1U << (unsigned)next;
-		if (request->execution.gated && !((1U << (unsigned)next) & AHEAD))
-			stage_queue_drop_ahead(request);
+		drop_ahead_unless_kept(request);
 		if (next == STAGE_EXIT) {
 			request_free(request);
 			return;
