@@ -93,7 +93,7 @@ is "$out" back "killed, it comes back by itself"
 echo 'queue_max = none' >>/usr/local/etc/ced/ced.conf
 systemctl restart ced 2>/dev/null
 sleep 2
-journalctl -u ced --no-pager | grep -q 'start.failed.*queue_max: \\"none\\" is not a number'
+journalctl -u ced --no-pager | grep -q 'start.failed.*queue_max = none is invalid'
 ok $? "a mistake in the settings is in the journal, with its name"
 sed -i '$d' /usr/local/etc/ced/ced.conf
 systemctl reset-failed ced 2>/dev/null
