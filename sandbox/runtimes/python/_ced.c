@@ -160,15 +160,15 @@ static PyObject *ced_open_stream(PyObject *self, PyObject *args)
 }
 
 /*
- * The interpreter's part of a fork, done in the child alone.  There is one thread, so locks may be
- * taken here instead of before the fork, and the slot's pages stay unchanged.
+ * PyOS_AfterFork_Child() is not called.  It makes the interpreter's locks anew, which other threads
+ * might hold, and forgets these threads.  A zygote has one thread, which goes on in the worker with
+ * the same identity, and nobody holds a lock.  Hooks that modules have registered and that mean
+ * something here are called by wake().
  */
-static void tell_interpreter_of_fork(void)
+static void wake_interpreter(void)
 {
 	PyObject *woken;
 
-	PyOS_BeforeFork();
-	PyOS_AfterFork_Child();
 	substitutes_wake();
 	woken = PyObject_CallObject(harness.wake, NULL);
 	if (!woken)
@@ -180,7 +180,7 @@ __attribute__((noreturn)) static void run_sample(PyObject *code)
 {
 	static struct program sample = { .entrypoint = { "main.py", 7 } };
 
-	tell_interpreter_of_fork();
+	wake_interpreter();
 	sample.code.bytes = PyBytes_AsString(code);
 	if (!sample.code.bytes)
 		child_exit(1);
@@ -223,7 +223,7 @@ static PyObject *ced_serve(PyObject *self, PyObject *args)
 		fail(&err);
 	if (result == 0)
 		child_exit(0);
-	tell_interpreter_of_fork();
+	wake_interpreter();
 	harness.program = NULL;
 	harness.end = end_worker;
 	run_program(&harness);

@@ -31,7 +31,7 @@ NAME_MAX = 256
 FRAMES_MAX = 50
 REPORT_MAX = 256 << 10
 
-real = {"forks": False}  # state that the program must not replace
+real = {"before": [], "after": []}  # state that the program must not replace
 
 
 # ---- in the zygote -----------------------------------------------------------------------------
@@ -133,18 +133,18 @@ def take_stdin(kind):
 # ---- forks -------------------------------------------------------------------------------------
 
 
-def resting(hook):
-    """A hook for os.register_at_fork() that does nothing while a worker is being made."""
-
-    def rest():
-        if real["forks"]:
-            hook()
-
-    return rest
+def keep_hooks(before=None, after_in_child=None, after_in_parent=None):
+    """Hooks for wake(), in the order in which the interpreter would call them."""
+    if before is not None:
+        real["before"].insert(0, before)
+    if after_in_child is not None:
+        real["after"].append(after_in_child)
 
 
 def wake():
     """The last steps in Python before a worker is warm."""
+    for hook in real["before"] + real["after"]:
+        hook()
     numpy_random = sys.modules.get("numpy.random")
     if numpy_random is not None:
         numpy_random.seed(*real["seed"])
@@ -153,7 +153,6 @@ def wake():
     threading = sys.modules.get("threading")
     if hasattr(getattr(threading, "_main_thread", None), "_set_native_id"):
         threading._main_thread._set_native_id()
-    real["forks"] = True  # later forks are the program's
     gc.enable()
 
 

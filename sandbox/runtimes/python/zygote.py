@@ -20,9 +20,9 @@ IDLE_HOOKS = {"threading", "logging", "concurrent.futures.thread"}
 
 
 def register_at_fork(*, register=os.register_at_fork, **hooks):
-    """As os.register_at_fork(), but hooks of IDLE_HOOKS do nothing until a worker is ready."""
-    if sys._getframe(1).f_globals.get("__name__") in IDLE_HOOKS:
-        hooks = {when: harness.resting(hook) for when, hook in hooks.items()}
+    """As os.register_at_fork(), whose hooks are for forks of the program.  Others are called in workers, too."""
+    if sys._getframe(1).f_globals.get("__name__") not in IDLE_HOOKS:
+        harness.keep_hooks(**hooks)
     register(**hooks)
 
 
