@@ -183,6 +183,12 @@ static void add_range(struct footprint_ranges *ranges, uintptr_t at, size_t page
 		ranges->ranges[ranges->count++] = (struct iovec){ (void *)at, page };
 }
 
+/* Three of five: a page that fewer programs touch costs the others more than it spares these. */
+static bool is_common(size_t learners, const struct footprint_survey *survey)
+{
+	return learners * 5 >= (size_t)survey->learners * 3;
+}
+
 void footprint_choose(struct footprint *ret_footprint, struct footprint_survey *survey)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -199,9 +205,9 @@ void footprint_choose(struct footprint *ret_footprint, struct footprint_survey *
 			next < survey->count && survey->pages[next].at == survey->pages[i].at;
 			next++)
 			writes += survey->pages[next].advice == MADV_POPULATE_WRITE;
-		if (writes * 2 >= survey->learners)
+		if (is_common(writes, survey))
 			add_range(&ret_footprint->writes, survey->pages[i].at, page, page);
-		else if ((next - i) * 2 >= survey->learners)
+		else if (is_common(next - i, survey))
 			add_range(&ret_footprint->reads, survey->pages[i].at, page,
 				FAULT_AROUND_BYTES);
 	}

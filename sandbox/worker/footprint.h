@@ -5,7 +5,7 @@
  * A page fault costs two to three microseconds, mostly for entering and leaving the kernel, and a
  * small job takes hundreds.  So the zygote forks learners, each of which runs one sample program as
  * a worker would.  The zygote reads from a learner's pagemap which pages it has written, and which
- * pages of files it has read.  What at least half of the learners have touched is the footprint: a
+ * pages of files it has read.  What at least three of five learners have touched is the footprint: a
  * page costs every worker something, whether its job needs the page or not.
  *
  * Nothing depends on this being complete or right: a missing page faults as usual.
@@ -47,7 +47,7 @@ struct footprint_survey {
  */
 int footprint_survey_add(struct footprint_survey *survey, int proc, pid_t child, struct err *err);
 
-/* Takes the pages that at least half of the learners have touched, and empties the survey. */
+/* Takes the pages that at least three of five learners have touched, and empties the survey. */
 void footprint_choose(struct footprint *ret_footprint, struct footprint_survey *survey);
 
 /*

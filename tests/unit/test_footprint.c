@@ -97,7 +97,7 @@ static int use(void *context)
 }
 
 /* Every eighth page is touched by three learners, every fourth by two, every second by one. */
-TEST(pages_that_half_of_the_children_wrote_are_found_and_made_a_worker_s_own)
+TEST(pages_that_most_of_the_children_wrote_are_found_and_made_a_worker_s_own)
 {
 	static struct footprint footprint;
 	struct footprint_survey survey = { .count = 0 };

@@ -1,6 +1,6 @@
 """Programs like those that agents send.  The learners run them: see sandbox/footprint.h.
 
-They differ, because a page counts only if half of them touch it.
+They differ, because a page counts only if three of five touch it.
 """
 
 SAMPLES = (
