@@ -399,17 +399,20 @@ static void on_worker_output(void *owner, bool is_stderr)
 {
 	struct execution *execution = owner;
 	struct capture *capture = is_stderr ? &execution->errout : &execution->out;
-	struct watch **pipe;
+	struct watch **pipe = is_stderr ? &execution->worker->errout : &execution->worker->out;
 
-	if (execution->gated) {
-		/* a warning of the compiler, for instance: it is read when the gate is open */
-		watch_want(is_stderr ? execution->worker->errout : execution->worker->out, 0);
-		execution->muted = true;
+	/*
+	 * Behind a gate this is a warning of the compiler, for instance, and read when the gate is
+	 * open.  After the end it is the hang-up of a killed worker, which would be reported again
+	 * and again until its run is recorded.
+	 */
+	if (execution->gated || execution->over) {
+		execution->muted = execution->gated;
+		watch_want(*pipe, 0);
 		return;
 	}
-	if (execution->over || read_stream(execution, is_stderr) != CAPTURE_ENDED)
+	if (read_stream(execution, is_stderr) != CAPTURE_ENDED)
 		return;
-	pipe = is_stderr ? &execution->worker->errout : &execution->worker->out;
 	if (!capture->ended) {
 		/*
 		 * Past its cap the pipe stays open.  Otherwise the program would see it break

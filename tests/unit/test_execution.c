@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -120,6 +121,22 @@ TEST(a_program_that_is_done_with_0_is_over_before_its_death_is_seen)
 	ends_as(&run, OUTCOME_OK);
 	CHECK_EQ_INT(run.execution.out.total, 6);
 	CHECK(!run.execution.facts.ended);
+	finish(&run);
+}
+
+/* While the run is recorded, the pipes of its killed worker stay hung up. */
+TEST(a_worker_that_hangs_up_after_the_end_of_its_run_does_not_keep_the_loop_busy)
+{
+	struct pollfd loop = { .events = POLLIN };
+	struct run run;
+
+	CHECK(begin_counted(&run));
+	CHECK(played_sends(&run.alone.played, JOB_DONE, 0, ""));
+	ends_as(&run, OUTCOME_OK);
+	played_close(&run.alone.played);
+	playing_turn(&run.alone.play, 5);
+	loop.fd = uv_backend_fd(&run.alone.loop);
+	CHECK_EQ_INT(poll(&loop, 1, 0), 0);
 	finish(&run);
 }
 
