@@ -9,11 +9,12 @@
 #include "proto/base/container.h"
 #include "proto/base/log.h"
 
-#define TIDY_IDLE_MS   20    /* after this time without work, move the log into the database */
-#define PROBE_MS       1000  /* how often to try a store that failed */
-#define LOOK_MS        1000  /* when idle: how often to check the store's files */
-#define MARK_LOOKS     60    /* and after so many checks, write the mark */
-#define STALLED_MS     2000  /* report a disk that has not answered for this time */
+#define GATHER_MS      3    /* so long a commit that nobody waits for may wait for another record */
+#define TIDY_IDLE_MS   20   /* after this time without work, move the log into the database */
+#define PROBE_MS       1000 /* how often to try a store that failed */
+#define LOOK_MS        1000 /* when idle: how often to check the store's files */
+#define MARK_LOOKS     60   /* and after so many checks, write the mark */
+#define STALLED_MS     2000 /* report a disk that has not answered for this time */
 #define REFUSED_MS     10000 /* and refuse runs after this time */
 #define WATCH_MS       1000
 #define LOCKED_MOST_MS 2000 /* records wait this long for another program that locks the store */
@@ -51,6 +52,12 @@ struct recorder {
 	int64_t trouble_since_ms;
 };
 
+/* Records that are written in one transaction. */
+struct batch {
+	struct list records;
+	unsigned count;
+};
+
 /* ---- on the thread -------------------------------------------------------------------------- */
 
 static int recording_write(struct store *store, struct recording *recording, struct err *err)
@@ -74,113 +81,6 @@ static int recording_write(struct store *store, struct recording *recording, str
 		return store_put_use(store, recording->grant, err);
 	}
 	return -1;
-}
-
-static int write_batch(struct store *store, struct list *batch, struct err *err)
-{
-	enum store_durability durability = STORE_SOON;
-
-	if (store_begin(store, err) < 0)
-		return -1;
-	list_for_each(at, batch) {
-		struct recording *recording = container_of(at, struct recording, link);
-
-		if (recording_write(store, recording, err) < 0) {
-			store_rollback(store);
-			return -1;
-		}
-		if (recording->durability == STORE_NOW)
-			durability = STORE_NOW;
-	}
-	return store_commit(store, durability, err);
-}
-
-static void fail_batch(struct list *batch, const struct err *err)
-{
-	list_for_each(at, batch) {
-		struct recording *recording = container_of(at, struct recording, link);
-
-		recording->failed = true;
-		recording->err = *err;
-	}
-}
-
-static int write_one(struct store *store, struct recording *recording)
-{
-	if (store_begin(store, &recording->err) < 0)
-		return -1;
-	if (recording_write(store, recording, &recording->err) < 0) {
-		store_rollback(store);
-		return -1;
-	}
-	return store_commit(store, recording->durability, &recording->err);
-}
-
-/* Acts of administrators, and records that free space, may use the reserve. */
-static bool may_use_reserve(const struct recording *recording)
-{
-	return recording->err.code == ERR_FULL &&
-	       (recording->kind == RECORDING_CARE || recording->kind == RECORDING_ACT);
-}
-
-/* Writes a failed batch again one by one, so that one bad record does not fail the others. */
-static void write_singly(struct store *store, struct list *batch)
-{
-	list_for_each(at, batch) {
-		struct recording *recording = container_of(at, struct recording, link);
-		int r = write_one(store, recording);
-
-		if (r < 0 && may_use_reserve(recording) && store_release_reserve(store)) {
-			recording->err = (struct err)ERR_INIT;
-			r = write_one(store, recording);
-		}
-		recording->failed = r < 0;
-	}
-}
-
-/*
- * Retries while another program locks the store for a moment, so that no ended run is lost.
- */
-static void write_all_of(struct store *store, struct list *batch)
-{
-	int64_t until = clock_ms() + LOCKED_MOST_MS;
-	struct err err;
-	int r;
-
-	do {
-		err = (struct err)ERR_INIT;
-		r = write_batch(store, batch, &err);
-	} while (r < 0 && err.code == ERR_BUSY && clock_ms() < until);
-	if (r < 0 && err.code == ERR_BUSY)
-		fail_batch(batch, &err);
-	else if (r < 0)
-		write_singly(store, batch);
-}
-
-/* Maintenance may find damage in old runs, which does not affect new ones. */
-static bool is_trouble(const struct recording *recording)
-{
-	return recording->kind == RECORDING_CARE ? store_is_shut(&recording->err)
-						 : store_trouble(&recording->err) != NULL;
-}
-
-/*
- * Updates the state of the store after a batch: the last result counts.  If no record failed,
- * *around counts.  The lock is held.
- */
-static void note_trouble(
-	struct recorder *recorder, const struct list *batch, const struct err *around)
-{
-	list_for_each(at, batch) {
-		const struct recording *recording = container_of(at, struct recording, link);
-
-		if (!recording->failed)
-			recorder->ails = (struct err)ERR_INIT;
-		else if (is_trouble(recording))
-			recorder->ails = recording->err;
-	}
-	if (recorder->ails.code == ERR_NONE)
-		recorder->ails = *around;
 }
 
 /* The lock is held. */
@@ -218,6 +118,153 @@ static void come_back(struct recorder *recorder)
 {
 	pthread_mutex_lock(&recorder->lock);
 	recorder->asked_ms = 0;
+}
+
+/* Moves waiting records to the end of the batch, up to the most that one commit takes. */
+static void fill_batch(struct recorder *recorder, struct batch *batch)
+{
+	struct list *first;
+
+	while (batch->count < recorder->most && (first = list_first(&recorder->waiting))) {
+		list_remove(first);
+		list_append(&batch->records, first);
+		batch->count++;
+	}
+}
+
+/*
+ * Waits for another record, if nobody waits for those that were written.  A short run's end then
+ * comes into the transaction of its beginning: one commit instead of two.  Takes the lock.
+ */
+static bool gather(struct recorder *recorder, struct batch *batch)
+{
+	unsigned before = batch->count;
+
+	pthread_mutex_lock(&recorder->lock);
+	if (batch->count < recorder->most && !stays_idle(recorder, GATHER_MS))
+		fill_batch(recorder, batch);
+	pthread_mutex_unlock(&recorder->lock);
+	return batch->count > before;
+}
+
+/* Writes the records behind *at, and moves it to the last one. */
+static int write_more(struct store *store, const struct batch *batch, struct list **at,
+	enum store_durability *durability, struct err *err)
+{
+	while ((*at)->next != &batch->records) {
+		struct recording *recording = container_of((*at)->next, struct recording, link);
+
+		if (recording_write(store, recording, err) < 0)
+			return -1;
+		if (recording->durability == STORE_NOW)
+			*durability = STORE_NOW;
+		*at = (*at)->next;
+	}
+	return 0;
+}
+
+static int write_batch(struct recorder *recorder, struct batch *batch, struct err *err)
+{
+	enum store_durability durability = STORE_SOON;
+	struct list *at = &batch->records;
+
+	if (store_begin(recorder->store, err) < 0)
+		return -1;
+	do {
+		if (write_more(recorder->store, batch, &at, &durability, err) < 0) {
+			store_rollback(recorder->store);
+			return -1;
+		}
+	} while (durability == STORE_SOON && gather(recorder, batch));
+	return store_commit(recorder->store, durability, err);
+}
+
+static void fail_batch(struct batch *batch, const struct err *err)
+{
+	list_for_each(at, &batch->records) {
+		struct recording *recording = container_of(at, struct recording, link);
+
+		recording->failed = true;
+		recording->err = *err;
+	}
+}
+
+static int write_one(struct store *store, struct recording *recording)
+{
+	if (store_begin(store, &recording->err) < 0)
+		return -1;
+	if (recording_write(store, recording, &recording->err) < 0) {
+		store_rollback(store);
+		return -1;
+	}
+	return store_commit(store, recording->durability, &recording->err);
+}
+
+/* Acts of administrators, and records that free space, may use the reserve. */
+static bool may_use_reserve(const struct recording *recording)
+{
+	return recording->err.code == ERR_FULL &&
+	       (recording->kind == RECORDING_CARE || recording->kind == RECORDING_ACT);
+}
+
+/* Writes a failed batch again one by one, so that one bad record does not fail the others. */
+static void write_singly(struct store *store, struct batch *batch)
+{
+	list_for_each(at, &batch->records) {
+		struct recording *recording = container_of(at, struct recording, link);
+		int r = write_one(store, recording);
+
+		if (r < 0 && may_use_reserve(recording) && store_release_reserve(store)) {
+			recording->err = (struct err)ERR_INIT;
+			r = write_one(store, recording);
+		}
+		recording->failed = r < 0;
+	}
+}
+
+/*
+ * Retries while another program locks the store for a moment, so that no ended run is lost.
+ */
+static void write_all_of(struct recorder *recorder, struct batch *batch)
+{
+	int64_t until = clock_ms() + LOCKED_MOST_MS;
+	struct err err;
+	int r;
+
+	do {
+		err = (struct err)ERR_INIT;
+		r = write_batch(recorder, batch, &err);
+	} while (r < 0 && err.code == ERR_BUSY && clock_ms() < until);
+	if (r < 0 && err.code == ERR_BUSY)
+		fail_batch(batch, &err);
+	else if (r < 0)
+		write_singly(recorder->store, batch);
+}
+
+/* Maintenance may find damage in old runs, which does not affect new ones. */
+static bool is_trouble(const struct recording *recording)
+{
+	return recording->kind == RECORDING_CARE ? store_is_shut(&recording->err)
+						 : store_trouble(&recording->err) != NULL;
+}
+
+/*
+ * Updates the state of the store after a batch: the last result counts.  If no record failed,
+ * *around counts.  The lock is held.
+ */
+static void note_trouble(
+	struct recorder *recorder, const struct batch *batch, const struct err *around)
+{
+	list_for_each(at, &batch->records) {
+		const struct recording *recording = container_of(at, struct recording, link);
+
+		if (!recording->failed)
+			recorder->ails = (struct err)ERR_INIT;
+		else if (is_trouble(recording))
+			recorder->ails = recording->err;
+	}
+	if (recorder->ails.code == ERR_NONE)
+		recorder->ails = *around;
 }
 
 /* One log line for all damage that was found. Without the lock. */
@@ -336,30 +383,16 @@ static void wait_for_work(struct recorder *recorder)
 	}
 }
 
-static unsigned take_batch(struct recorder *recorder, struct list *batch)
-{
-	unsigned count = 0;
-	struct list *first;
-
-	list_init(batch);
-	while (count < recorder->most && (first = list_first(&recorder->waiting))) {
-		list_remove(first);
-		list_append(batch, first);
-		count++;
-	}
-	return count;
-}
-
-static void give_back(struct recorder *recorder, struct list *batch, unsigned count)
+static void give_back(struct recorder *recorder, struct batch *batch)
 {
 	struct list *first;
 
-	while ((first = list_first(batch))) {
+	while ((first = list_first(&batch->records))) {
 		list_remove(first);
 		list_append(&recorder->done, first);
 	}
 	recorder->commits++;
-	recorder->records += count;
+	recorder->records += batch->count;
 }
 
 static void *recorder_run(void *context)
@@ -368,26 +401,26 @@ static void *recorder_run(void *context)
 
 	pthread_mutex_lock(&recorder->lock);
 	for (;;) {
-		struct list batch;
+		struct batch batch = { .count = 0 };
 		struct store_clock clock;
 		struct store_long_log held;
 		struct err around = ERR_INIT;
-		unsigned count;
 
 		wait_for_work(recorder);
-		count = take_batch(recorder, &batch);
-		if (!count)
+		list_init(&batch.records);
+		fill_batch(recorder, &batch);
+		if (!batch.count)
 			break;
 		clock = recorder->clock;
 		go_in(recorder);
 		store_mark_clock(recorder->store, &clock);
-		write_all_of(recorder->store, &batch);
+		write_all_of(recorder, &batch);
 		look_around(recorder->store, &held, &around);
 		tell_damage(recorder);
 		come_back(recorder);
 		note_trouble(recorder, &batch, &around);
 		(void)note_held(recorder, &held);
-		give_back(recorder, &batch, count);
+		give_back(recorder, &batch);
 		(void)uv_async_send(&recorder->news);
 	}
 	pthread_mutex_unlock(&recorder->lock);

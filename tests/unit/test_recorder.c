@@ -110,6 +110,61 @@ TEST(a_commit_takes_as_many_records_as_it_may)
 	close_desk();
 }
 
+/* Puts the two records of one run, a millisecond apart, and returns how many commits they took. */
+static uint64_t commits_of_a_short_run(unsigned number)
+{
+	struct recording *begun = &desk.recordings[2 * number];
+	struct recording *ended = &desk.recordings[2 * number + 1];
+	struct sample *sample = &desk.samples[number];
+	uint64_t before = 0, after = 0, records = 0;
+
+	recorder_counts(desk.recorder, &before, &records);
+	sample_init(sample);
+	*begun = (struct recording){ .kind = RECORDING_BEGUN,
+		.durability = STORE_SOON,
+		.run = sample_begun(sample),
+		.done = on_done };
+	*ended = (struct recording){ .kind = RECORDING_ENDED,
+		.durability = STORE_NOW,
+		.run = sample_ended(sample),
+		.done = on_done };
+	recorder_put(desk.recorder, begun);
+	(void)usleep(1000);
+	recorder_put(desk.recorder, ended);
+	if (!wait_for(2 * (number + 1)))
+		return 0;
+	recorder_counts(desk.recorder, &after, &records);
+	return after - before;
+}
+
+/* A busy machine may take longer than the recorder waits, but not always. */
+TEST(the_end_of_a_short_run_comes_into_the_commit_of_its_beginning)
+{
+	bool shared = false;
+
+	CHECK(open_desk());
+	for (unsigned i = 0; i < RECORDS / 2 && !shared; i++)
+		shared = commits_of_a_short_run(i) == 1;
+	CHECK(shared);
+	CHECK_EQ_INT(failed, 0);
+	CHECK(in_order);
+	close_desk();
+}
+
+TEST(a_beginning_is_committed_although_no_end_comes)
+{
+	CHECK(open_desk());
+	sample_init(&desk.samples[0]);
+	desk.recordings[0] = (struct recording){ .kind = RECORDING_BEGUN,
+		.durability = STORE_SOON,
+		.run = sample_begun(&desk.samples[0]),
+		.done = on_done };
+	recorder_put(desk.recorder, &desk.recordings[0]);
+	CHECK(wait_for(1));
+	CHECK_EQ_INT(failed, 0);
+	close_desk();
+}
+
 TEST(what_is_put_is_told_when_it_is_in_the_store)
 {
 	uint64_t commits = 0, records = 0;
