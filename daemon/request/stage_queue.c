@@ -129,16 +129,21 @@ static bool give_workers(struct request *request)
 
 /* ---- a worker before the verdict -------------------------------------------------------------- */
 
+/* The compiler imports no module of this name; linecache.py would run at a warning. */
+#define ENTRYPOINT_AHEAD "main.py"
+
 /*
- * A program with files may replace modules that the compiler uses.  A deterministic one begins with
- * its clock, which runs.  For the other cases the worker would probably be wasted.
+ * A program with files, or with another name, may replace modules that the compiler uses.  A
+ * deterministic one begins with its clock, which runs.  For the other cases the worker would
+ * probably be wasted.
  */
 static bool may_go_ahead(const struct request *request)
 {
 	const struct job_spec *spec = &request->spec;
 
 	return !request->is_check && !request->parking && !request->execution.worker &&
-	       runtime_has_gate(request->runtime) && !spec->file_count && !spec->deterministic &&
+	       runtime_has_gate(request->runtime) && !spec->file_count &&
+	       !strcmp(spec->entrypoint, ENTRYPOINT_AHEAD) && !spec->deterministic &&
 	       spec->cache != CACHE_USE;
 }
 

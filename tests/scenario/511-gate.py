@@ -1,8 +1,12 @@
+import contextlib
 import itertools
+import os
+import signal
 import socket
 import sys
+import time
 
-from wire import Client, children, done, eq, ok, wait_until
+from wire import Client, children, command, done, eq, mark, marked, ok, wait_until
 
 spawner = int(sys.argv[1])
 client = Client(timeout=60)
@@ -13,6 +17,12 @@ def spare():
     """Whether two workers are ready, so that one may compile ahead."""
     python = next(row for row in client.call("runtimes")["runtimes"] if row["name"] == "python")
     return python["warm"] >= 2
+
+
+def at_rest():
+    """Whether nothing runs and no worker is being made."""
+    return not client.call("admin.status")["in_progress"] and all(
+        row["warm"] >= row["wanted"] for row in client.call("runtimes")["runtimes"])
 
 
 def unseen(code):
@@ -83,19 +93,59 @@ for name, code in DENIED.items():
     ok("worker.dropped" in steps(result) and "worker.taken" not in steps(result), f"its worker is given up: {name}",
        steps(result))
 
+# ---- while nobody has judged it ----------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def no_verdict():
+    """Inspectors are stopped."""
+    stopped = [pid for pid in children(spawner) if "inspector" in command(pid)]
+    for pid in stopped:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for pid in stopped:
+            os.kill(pid, signal.SIGCONT)
+
+
+# What the compiler imports for them: for a warning, for a codec, for a name.
+IMPORTING = {
+    "main.py": "1 is 1\n",
+    "linecache.py": "1 is 1\n",
+    "warnings.py": "1 is 1\n",
+    "re.py": "# coding: idna\n",
+    "stringprep.py": "# coding: idna\n",
+    "quopri.py": "# coding: quopri\n",
+    "unicodedata.py": "# coding: utf-8\nname\u00e9 = 1\n",
+}
+for name, first in IMPORTING.items():
+    wait_until(spare, 60)
+    leaver = Client()
+    with no_verdict():
+        leaver.send("run", language="python", entrypoint=name,
+                    code=unseen(first + mark(signal.SIGUSR2) + "import time\ntime.sleep(60)\n"))
+        time.sleep(0.3)
+        eq(marked(spawner, signal.SIGUSR2), [], f"while it is judged nothing of it runs: {name}")
+    if name == "main.py":
+        ok(wait_until(lambda: marked(spawner, signal.SIGUSR2), 60), "it runs when it has been judged")
+    leaver.close()
+    ok(wait_until(lambda: not marked(spawner, signal.SIGUSR2), 60), f"and it ends with its client: {name}")
+
 # ---- who must not be compiled ahead --------------------------------------------------------------------------
 
 for name, params in {
     "has files": {"files": [{"path": "warnings.py", "data": "print('in the compiler')\n"}]},
     "is deterministic": {"deterministic": True},
     "is of another language": {"language": "bash"},
+    "may be taken for a module": {"entrypoint": "linecache.py"},
 }.items():
     result = run(unseen("\n"), **params)
     eq((result["outcome"], "worker.compiles" in steps(result)), ("ok", False), f"not ahead: a program that {name}")
 
 # ---- clients that leave --------------------------------------------------------------------------------------
 
-wait_until(spare, 60)
+wait_until(at_rest, 60)
 before = len(children(spawner))
 for _ in range(40):
     leaver = Client()
@@ -103,6 +153,7 @@ for _ in range(40):
     leaver.sock.shutdown(socket.SHUT_RDWR)
     leaver.close()
 eq(run(unseen("print(1)\n"))["stdout"], "1\n", "runs go on after forty clients that left during the check")
-ok(wait_until(lambda: spare() and not client.call("admin.status")["in_progress"], 60), "nothing of theirs goes on")
-eq(len(children(spawner)), before, "as many processes as before")
+ok(wait_until(at_rest, 60), "nothing of theirs goes on")
+ok(wait_until(lambda: len(children(spawner)) == before, 60), "as many processes as before",
+   [before, sorted(map(command, children(spawner)))])
 done()
