@@ -114,6 +114,11 @@ bool policies_have_room(const struct policies *policies)
 	return policies->link && inspector_link_counts(policies->link).waiting < ROOM_IN_LINE;
 }
 
+bool policies_read_all(const struct policies *policies)
+{
+	return policies->link && inspector_link_counts(policies->link).waiting == 0;
+}
+
 bool policies_were_ready(const struct policies *policies)
 {
 	return policies->link && inspector_link_counts(policies->link).greeted > 0;

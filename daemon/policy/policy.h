@@ -74,6 +74,9 @@ bool policies_were_ready(const struct policies *policies);
 /* Whether so few checks wait that some more will not have to wait long. */
 bool policies_have_room(const struct policies *policies);
 
+/* Whether no check waits: all that were asked for are being read. */
+bool policies_read_all(const struct policies *policies);
+
 /* Answers open checks with policy.absent, within this call.  No check may follow. */
 void policies_stop(struct policies *policies);
 

@@ -235,7 +235,8 @@ static int ask_inspector(struct request *request, struct bytes code, const char 
 	if (!policy_lookup(policies, &question, &verdict)) {
 		if (policy_check(policies, &question, on_verdict, request, &err) < 0)
 			return -1;
-		stage_queue_ahead(request);
+		if (policies_read_all(policies))
+			stage_queue_ahead(request); /* in line it would keep a worker idle */
 		return 1;
 	}
 	note_verdict(request, &verdict);

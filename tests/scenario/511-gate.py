@@ -132,6 +132,27 @@ for name, first in IMPORTING.items():
     leaver.close()
     ok(wait_until(lambda: not marked(spawner, signal.SIGUSR2), 60), f"and it ends with its client: {name}")
 
+# ---- programs that wait for an inspector -------------------------------------------------------------------------
+
+
+def python_workers():
+    row = next(row for row in client.call("runtimes")["runtimes"] if row["name"] == "python")
+    return {key: row[key] for key in ("warm", "running")}
+
+
+wait_until(at_rest, 60)
+inspectors = client.call("admin.status")["inspectors"]["ready"]
+eq(inspectors, 2, "there are two inspectors")
+ok(python_workers()["warm"] > inspectors + 1, "and more workers than those and one", python_workers())
+crowd = Client()
+with no_verdict():
+    waiting = [crowd.send("run", language="python", code=unseen("print(1)\n")) for _ in range(12)]
+    ok(wait_until(lambda: client.call("admin.status")["inspectors"]["waiting"] == 10, 60), "ten programs wait for one")
+    ok(python_workers()["running"] <= inspectors, "programs that wait for an inspector hold no worker", python_workers())
+results = [crowd.receive(msgid) for msgid in waiting]
+eq({result and result["stdout"] for error, result in results}, {"1\n"}, "and all of them run")
+ok(sum("worker.compiles" in steps(result) for error, result in results) <= inspectors, "few were compiled ahead")
+
 # ---- who must not be compiled ahead --------------------------------------------------------------------------
 
 for name, params in {
