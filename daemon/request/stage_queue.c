@@ -249,7 +249,7 @@ enum stage stage_queue(struct request *request)
 	struct runtime *runtime = request->runtime;
 	const char *refusal;
 
-	if (request->execution.gated && !request->execution.spoilt)
+	if (execution_can_open(&request->execution))
 		return use_ahead(request);
 	if (request->execution.gated)
 		stage_queue_drop_ahead(request);

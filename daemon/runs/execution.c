@@ -737,11 +737,16 @@ void execution_start_gated(struct execution *execution, struct worker *worker)
 		execution->spoilt = true;
 }
 
+bool execution_can_open(const struct execution *execution)
+{
+	return execution->gated && !execution->spoilt && execution->worker->job;
+}
+
 void execution_open(struct execution *execution)
 {
 	struct worker *worker = execution->worker;
 
-	assert(execution->gated && !execution->spoilt);
+	assert(execution_can_open(execution));
 
 	execution->gated = false;
 	execution->started_us = execution->sent_us = clock_us();

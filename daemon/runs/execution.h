@@ -70,9 +70,13 @@ void execution_start_gated(struct execution *execution, struct worker *worker);
 bool execution_is_as_made(const struct worker *worker, const struct job_spec *spec);
 
 /*
- * Opens the gate.  From here on the execution is like any other.  If it is spoilt, do not call this:
- * end it with execution_done(), and use another worker.
+ * Whether the worker behind the gate can be used: nothing came from it, and it has not closed its
+ * job socket, as one does that dies.  If not, end the execution with execution_done(), and use
+ * another worker.
  */
+bool execution_can_open(const struct execution *execution);
+
+/* Opens the gate.  From here on the execution is like any other. */
 void execution_open(struct execution *execution);
 
 /*

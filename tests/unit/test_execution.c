@@ -373,7 +373,7 @@ TEST(whatever_comes_from_a_worker_behind_a_gate_spoils_it_and_ends_no_run)
 		else
 			worker_lose(run.alone.worker, "of no reason");
 		playing_turn(&run.alone.play, 10);
-		CHECK(run.execution.spoilt);
+		CHECK(!execution_can_open(&run.execution));
 		CHECK_EQ_INT(run.ends, 0);
 		CHECK(!run.execution.facts.began && !run.execution.facts.done);
 		execution_done(&run.execution);
@@ -381,6 +381,19 @@ TEST(whatever_comes_from_a_worker_behind_a_gate_spoils_it_and_ends_no_run)
 		CHECK_EQ_INT(run.ends, 0);
 		finish(&run);
 	}
+}
+
+TEST(a_worker_that_closes_its_job_socket_behind_a_gate_cannot_be_used)
+{
+	struct run run;
+
+	CHECK(begin_gated(&run));
+	CHECK(execution_can_open(&run.execution));
+	close(take_fd(&run.alone.played.job));
+	playing_turn(&run.alone.play, 10); /* its slot has not told its death yet */
+	CHECK(!execution_can_open(&run.execution));
+	CHECK_EQ_INT(run.ends, 0);
+	finish(&run);
 }
 
 TEST(a_worker_behind_a_gate_that_stays_shut_is_killed)
@@ -403,7 +416,7 @@ TEST(whatever_allocation_fails_behind_a_gate_no_descriptor_is_lost)
 
 		if (prepare(&run, NULL)) {
 			execution_start_gated(&run.execution, run.alone.worker);
-			if (!run.execution.spoilt)
+			if (execution_can_open(&run.execution))
 				execution_open(&run.execution);
 			(void)played_ended(&run.alone.played, EXITED(0));
 			playing_turn(&run.alone.play, 0);
