@@ -147,6 +147,17 @@ static bool may_go_ahead(const struct request *request)
 	       spec->cache != CACHE_USE;
 }
 
+/*
+ * A user whose programs are all denied would otherwise have a worker made for each, and others would
+ * wait for workers.
+ */
+#define WASTED_PAUSE_MS 100
+
+static bool wasted_lately(const struct runtime *runtime)
+{
+	return runtime->wasted_ms && clock_ms() - runtime->wasted_ms < WASTED_PAUSE_MS;
+}
+
 /* Two: after this request there is still a worker at once for the next one. */
 static struct worker *spare_worker(const struct request *request)
 {
@@ -154,7 +165,8 @@ static struct worker *spare_worker(const struct request *request)
 	struct list *first = list_first(&runtime->warm);
 	struct worker *worker;
 
-	if (!first || first->next == &runtime->warm || queue_count(request->services->queue))
+	if (!first || first->next == &runtime->warm || queue_count(request->services->queue) ||
+		wasted_lately(runtime))
 		return NULL;
 	worker = container_of(first, struct worker, ready_link);
 	return execution_is_as_made(worker, &request->spec) ? worker : NULL;
@@ -177,7 +189,7 @@ void stage_queue_ahead(struct request *request)
 	}
 	request_step(request, "worker.compiles", "policy", true, NULL);
 	stage_worker_prepare(request);
-	execution_start_gated(&request->execution, pool_take(runtime));
+	execution_start_gated(&request->execution, pool_take_ahead(runtime));
 }
 
 void stage_queue_drop_ahead(struct request *request)
@@ -188,12 +200,14 @@ void stage_queue_drop_ahead(struct request *request)
 	execution_done(&request->execution);
 	memset(&request->execution, 0, sizeof(request->execution));
 	queue_leave(&request->queue);
+	request->runtime->wasted_ms = clock_ms();
 	stage_queue_serve_all(services); /* its caller may run one more */
 }
 
 static enum stage use_ahead(struct request *request)
 {
 	request->result.metrics.warm = true;
+	request->runtime->runs++;
 	request_step(request, "worker.taken", "queue", true, NULL);
 	return STAGE_WORKER;
 }

@@ -50,7 +50,7 @@ void pool_grow(struct runtime *runtime, bool newcomer)
 	}
 }
 
-struct worker *pool_take(struct runtime *runtime)
+struct worker *pool_take_ahead(struct runtime *runtime)
 {
 	struct list *first = list_first(&runtime->warm);
 	struct worker *worker;
@@ -59,8 +59,15 @@ struct worker *pool_take(struct runtime *runtime)
 		return NULL;
 	worker = container_of(first, struct worker, ready_link);
 	worker->zygote->runs++;
-	runtime->runs++;
 	runtime->taken_ms = clock_ms();
+	return worker;
+}
+
+struct worker *pool_take(struct runtime *runtime)
+{
+	struct worker *worker = pool_take_ahead(runtime);
+
+	runtime->runs += worker != NULL;
 	return worker;
 }
 

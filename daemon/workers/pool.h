@@ -39,6 +39,9 @@ struct runtime *pool_find(struct pool *pool, const char *name);
  */
 struct worker *pool_take(struct runtime *runtime);
 
+/* The same for a run that may not come.  If it comes, the caller counts it in runtime->runs. */
+struct worker *pool_take_ahead(struct runtime *runtime);
+
 /*
  * Opens another slot for a run that waits, up to workers_max.  A newcomer is a run whose user has
  * nothing running there; for it the pool opens up to workers_reserve more.  on_warm() follows.

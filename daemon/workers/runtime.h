@@ -54,6 +54,7 @@ struct runtime {
 	struct timer *retry;
 	int64_t starved_ms;  /* when a run last had to wait for a worker */
 	int64_t taken_ms;    /* when a run last got one */
+	int64_t wasted_ms;   /* when a worker was last given up that was taken for a run to come */
 	uint64_t runs, cold; /* runs that got a worker; runs that came while none was warm */
 	char trouble[256];   /* why there is no zygote, for status; "" when there is one */
 };

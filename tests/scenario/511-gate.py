@@ -13,10 +13,16 @@ client = Client(timeout=60)
 numbers = itertools.count(1)
 
 
+PAUSE = 0.1  # seconds after a worker that was given up, in which none compiles ahead
+
+
+def python():
+    return next(row for row in client.call("runtimes")["runtimes"] if row["name"] == "python")
+
+
 def spare():
     """Whether two workers are ready, so that one may compile ahead."""
-    python = next(row for row in client.call("runtimes")["runtimes"] if row["name"] == "python")
-    return python["warm"] >= 2
+    return python()["warm"] >= 2
 
 
 def at_rest():
@@ -32,7 +38,10 @@ def unseen(code):
 
 def run(code, **params):
     wait_until(spare, 60)
-    return client.call("run", **{"language": "python", "code": code, **params})
+    result = client.call("run", **{"language": "python", "code": code, **params})
+    if "worker.dropped" in steps(result):
+        time.sleep(PAUSE + 0.05)
+    return result
 
 
 def steps(result):
@@ -86,12 +95,22 @@ DENIED = {
     "does not compile": "import socket\ndef f(:\n",
     "is large": "import socket\n" + "x = [1, 2, 3]\n" * 10000,
 }
+counted = python()["runs"]
 for name, code in DENIED.items():
     result = run(unseen(code), policy="strict")
     eq((result["outcome"], result["ran"]), ("policy_denied", "no"), f"denied: {name}")
     eq((result.get("stdout") or "", result.get("stderr") or ""), ("", ""), f"nothing of it is told: {name}")
     ok("worker.dropped" in steps(result) and "worker.taken" not in steps(result), f"its worker is given up: {name}",
        steps(result))
+
+wait_until(at_rest, 60)
+began = time.monotonic()
+results = [client.call("run", language="python", code=unseen("import socket\n"), policy="strict") for _ in range(40)]
+most = (time.monotonic() - began) / PAUSE + 1
+ok(1 <= sum("worker.compiles" in steps(result) for result in results) <= most, "who sends many of them wastes few workers",
+   [most, list(map(steps, results))])
+eq(python()["runs"], counted, "none of them counts as a run")
+time.sleep(PAUSE + 0.05)
 
 # ---- while nobody has judged it ----------------------------------------------------------------------------------
 
@@ -135,20 +154,15 @@ for name, first in IMPORTING.items():
 # ---- programs that wait for an inspector -------------------------------------------------------------------------
 
 
-def python_workers():
-    row = next(row for row in client.call("runtimes")["runtimes"] if row["name"] == "python")
-    return {key: row[key] for key in ("warm", "running")}
-
-
 wait_until(at_rest, 60)
 inspectors = client.call("admin.status")["inspectors"]["ready"]
 eq(inspectors, 2, "there are two inspectors")
-ok(python_workers()["warm"] > inspectors + 1, "and more workers than those and one", python_workers())
+ok(python()["warm"] > inspectors + 1, "and more workers than those and one", python())
 crowd = Client()
 with no_verdict():
     waiting = [crowd.send("run", language="python", code=unseen("print(1)\n")) for _ in range(12)]
     ok(wait_until(lambda: client.call("admin.status")["inspectors"]["waiting"] == 10, 60), "ten programs wait for one")
-    ok(python_workers()["running"] <= inspectors, "programs that wait for an inspector hold no worker", python_workers())
+    ok(python()["running"] <= inspectors, "programs that wait for an inspector hold no worker", python())
 results = [crowd.receive(msgid) for msgid in waiting]
 eq({result and result["stdout"] for error, result in results}, {"1\n"}, "and all of them run")
 ok(sum("worker.compiles" in steps(result) for error, result in results) <= inspectors, "few were compiled ahead")
