@@ -1,198 +1,398 @@
 #!/usr/bin/python3
 """
-Programs like those that agents send, each beside the same program in an unjailed interpreter.
+Programs like those that agents send, in ced and in every other way that is installed.
 
-    programs.py --daemon [NAME=]SOCKET:PID ... [--language python] [--rounds N] [--only WORD] [--json FILE]
+    programs.py --daemon [NAME=]SOCKET:PID ... [--language python] [--set NAME] [--rounds N] ...
 
-bench/programs/ has the programs.  Each has a line `NUMBER = 0`; every run gets another number there,
-so no verdict and no result is remembered.  In each round the programs come in another order, and so
-do the ways of running one program.  PID is the daemon's spawner, whose processes' cpu and page
-faults are counted.  With several daemons, for instance of two builds, each is a way of its own.
+PID is the daemon's spawner.  With several daemons, for instance of two builds, each is a way of its
+own.  In each round the programs come in another order, and so do the ways of running one program.
+bench/README.md explains the numbers.
 """
 
 import argparse
 import json
 import os
+import platform
 import random
-import re
-import socket
 import statistics
-import subprocess
 import sys
+import tempfile
 import time
 
-import msgpack
+import chart
+import comparison
+import costs
+import load
+import report
+import sites
+from floor import Sync, Wake, folder_for_sync
+from sets import ENDINGS, INTERPRETERS, SETS, Set
+from starter import CannotHide, Starter
+from ways import Ced, Command, Daemon, Warm, others
 
-FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs")
 PAUSE_S = 0.005  # before each run: the next worker is made, and the last one cleared away
-WARM_UP = 2
-
-ENVIRONMENT = {"PATH": "/usr/bin:/bin", "HOME": "/", "LANG": "C.UTF-8"}
-LANGUAGES = {
-    "python": (".py", ["/usr/bin/python3", "-c"], r"^NUMBER = 0$", "NUMBER = %d"),
-    "javascript": (".js", ["node", "-e"], r"^const NUMBER = 0;$", "const NUMBER = %d;"),
-    "bash": (".sh", ["/bin/bash", "-c"], r"^NUMBER=0$", "NUMBER=%d"),
-}
+SETTLE_S = 0.3  # before costs are read: what the last runs left is cleared away
+BARE = "bare python3 -c"
+CLIENTS_MOST = 8  # times the processors
+SLICES = 3
+OPEN_PARTS = (0.5, 0.8)
 
 
-# ---- ways of running a program -------------------------------------------------------------------
-
-
-def run_unjailed(command, code):
-    subprocess.run(command + [code], env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                   stderr=subprocess.DEVNULL, check=False)
-    return True
-
-
-class Daemon:
-    def __init__(self, where, language):
-        name, _, place = where.rpartition("=")
-        path, _, pid = place.rpartition(":")
-        self.name = name or "ced"
-        self.pid = int(pid)
-        self.language = language
-        self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.connect(path)
-        self.unpacker = msgpack.Unpacker(raw=False, strict_map_key=False)
-
-    def run(self, code):
-        self.sock.sendall(msgpack.packb([0, 1, "run", [{"language": self.language, "code": code}]]))
-        while True:
-            data = self.sock.recv(1 << 20)
-            if not data:
-                sys.exit(f"{self.name} has closed the connection")
-            self.unpacker.feed(data)
-            for _, _, error, result in self.unpacker:
-                return not error and result["outcome"] in ("ok", "exception", "exit")
-
-
-# ---- what processes have used --------------------------------------------------------------------
-
-
-def processes():
-    found = {}
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            try:
-                with open(f"/proc/{name}/stat") as file:
-                    fields = file.read().rpartition(")")[2].split()
-            except OSError:
-                continue
-            found[int(name)] = fields
-    return found
-
-
-def used(root):
-    """(seconds of cpu, minor page faults) of a process and all below it, reaped ones included."""
-    found = processes()
-    below = {root}
-    grown = True
-    while grown:
-        more = {pid for pid, fields in found.items() if int(fields[1]) in below} - below
-        grown = bool(more)
-        below |= more
-    ticks = faults = 0
-    for pid in below & found.keys():
-        fields = found[pid]
-        ticks += sum(map(int, fields[11:15]))
-        faults += int(fields[7]) + int(fields[8])
-    return ticks / os.sysconf("SC_CLK_TCK"), faults
-
-
-# ---- measuring -----------------------------------------------------------------------------------
-
-
-def programs_of(language, only):
-    ending, _, pattern, replacement = LANGUAGES[language]
-    folder = os.path.join(FOLDER, language)
-    for name in sorted(os.listdir(folder)):
-        if name.endswith(ending) and (only or "") in name:
-            with open(os.path.join(folder, name)) as file:
-                code = file.read()
-            if not re.search(pattern, code, re.M):
-                sys.exit(f"{name} has no line for the number")
-            yield name[: -len(ending)], lambda number, code=code: re.sub(
-                pattern, replacement % number, code, count=1, flags=re.M
-            )
-
-
-def percentile(values, part):
+def percentiles(values):
+    """By nearest rank: of two samples, the smaller is p50, and the larger p90 and p99."""
     values = sorted(values)
-    return values[min(len(values) - 1, int(len(values) * part))]
+    return {f"p{part}": values[-(-len(values) * part // 100) - 1] for part in (50, 90, 99)}
 
 
-def measure(options):
-    _, command, _, _ = LANGUAGES[options.language]
-    daemons = [Daemon(where, options.language) for where in options.daemon]
-    ways = {" ".join(os.path.basename(part) for part in command): lambda code: run_unjailed(command, code)}
-    ways.update({daemon.name: daemon.run for daemon in daemons})
-    programs = list(programs_of(options.language, options.only))
-    samples = {name: {way: [] for way in ways} for name, _ in programs}
-    bad = set()
-    before = {}
-    for round_ in range(-WARM_UP, options.rounds):
-        if round_ == 0:
-            before = {daemon.name: used(daemon.pid) for daemon in daemons}
-        random.shuffle(programs)
-        for name, make in programs:
-            for way in random.sample(list(ways), len(ways)):
-                code = make(random.randrange(1, 1 << 30))
-                time.sleep(PAUSE_S)
-                began = time.perf_counter()
-                if not ways[way](code):
-                    bad.add((way, name))
-                took = time.perf_counter() - began
-                if round_ >= 0:
-                    samples[name][way].append(took * 1e3)
-    time.sleep(0.2)
-    runs = options.rounds * len(programs)
-    costs = {}
-    for daemon in daemons:
-        cpu, faults = used(daemon.pid)
-        costs[daemon.name] = {
-            "cpu_ms": (cpu - before[daemon.name][0]) * 1e3 / runs,
-            "faults": (faults - before[daemon.name][1]) / runs,
+# ---- the ways of a set ---------------------------------------------------------------------------
+
+
+class Bench:
+    """What all sets share: starters, the floor's two parts, the daemons."""
+
+    def __init__(self, options, folder):
+        self.options = options
+        self.folder = folder
+        self.starter = Starter(folder)
+        self.without_packages = self.bare_starter() if options.language == "python" else None
+        self.wake = Wake()
+        self.daemons = [Daemon(where) for where in options.daemon]
+        place = folder_for_sync(options.state, [daemon.spawner for daemon in self.daemons])
+        self.sync = Sync(place) if place else None
+        if not place:
+            print("no folder of a daemon's state can be written to; --state FOLDER names a folder "
+                  "on its disk.\nThe floor has no sync.")
+        self.others = list(self.usable_others())
+
+    def bare_starter(self):
+        site = sites.read_by(self.starter, INTERPRETERS["python"])
+        print("\n".join(sites.told(site)))
+        if not sites.has_pth(site):
+            print("A bare Debian has no .pth files either: both are the same here.")
+            return None
+        try:
+            starter = Starter(self.folder, without_packages=True)
+        except CannotHide as error:
+            print(f"{BARE}: cannot be measured here: {error}")
+            return None
+        print(f"{BARE}: the same with these folders empty, as on a bare Debian: it imports "
+              f"{sites.read_by(starter, INTERPRETERS['python'])['modules']} modules")
+        return starter
+
+    def usable_others(self):
+        interpreter = INTERPRETERS[self.options.language]
+        for name, way in others(self.starter, interpreter, self.folder):
+            if name in self.options.without:
+                continue
+            trouble = way.trouble(self.options.language) if way else "it is not installed"
+            if trouble:
+                print(f"{name}: left out: {trouble}")
+            else:
+                yield way
+
+    def ways_of(self, set_):
+        """The first is what all others are compared with."""
+        command = " ".join(os.path.basename(word) for word in set_.interpreter)
+        ways = [Command(command, self.starter, set_.interpreter, "interpreter")]
+        if self.without_packages and not set_.needs_packages:
+            ways.append(Command(BARE, self.without_packages, set_.interpreter, "interpreter"))
+        ways += self.others
+        runtime = self.daemons[0].runtimes[set_.runtime]
+        if runtime["kind"] == "python":
+            ways.append(Warm(runtime["preload"].split(), self.folder))
+        return ways + [Ced(daemon, set_.runtime) for daemon in self.daemons]
+
+
+# ---- one set -------------------------------------------------------------------------------------
+
+
+class Samples:
+    """All runs of one way."""
+
+    def __init__(self, way, set_):
+        self.way = way
+        self.times_ms = {program.name: [] for program in set_.programs}
+        self.cpu_s = 0.0
+        self.faults = 0
+        self.metrics = []
+        self.failed = 0
+        self.trouble = ""
+        self.costs = None
+
+    def add(self, program, run):
+        self.times_ms[program.name].append(run.took_s * 1e3)
+        self.cpu_s += run.cpu_s
+        self.faults += run.faults
+        if run.metrics:
+            self.metrics.append(run.metrics)
+        if not run.good:
+            self.failed += 1
+            self.trouble = f"{program.name}: {run.trouble}"
+
+    @property
+    def runs(self):
+        return sum(map(len, self.times_ms.values()))
+
+    def p50_of(self, program):
+        return percentiles(self.times_ms[program])["p50"]
+
+
+def one_round(bench, set_, samples, floor, keep):
+    """Each program in each way, and the floor's parts; all in random order."""
+    parts = [("wake", bench.wake)] + ([("sync", bench.sync)] if bench.sync else [])
+    for program in random.sample(set_.programs, len(set_.programs)):
+        for what in random.sample(samples + parts, len(samples) + len(parts)):
+            time.sleep(PAUSE_S)
+            if isinstance(what, Samples):
+                run = what.way.run(program)
+                if keep:
+                    what.add(program, run)
+            else:
+                took_s = what[1].measure()
+                if keep:
+                    floor[what[0]].append(took_s * 1e3)
+
+
+def measure_set(bench, set_):
+    ways = bench.ways_of(set_)
+    samples = [Samples(way, set_) for way in ways]
+    daemons = [sample for sample in samples if sample.way.kind == "daemon"]
+    floor = {"sync": [], "wake": []}
+    warm_up = [sample for sample in samples if sample.way.kind != "jail"]
+    one_round(bench, set_, warm_up, floor, keep=False)
+    time.sleep(SETTLE_S)
+    before = {sample: costs.used(sample.way.daemon.spawner) for sample in daemons}
+    for _ in range(bench.options.rounds):
+        one_round(bench, set_, samples, floor, keep=True)
+    time.sleep(SETTLE_S)
+    for sample in daemons:
+        after = costs.used(sample.way.daemon.spawner)
+        sample.costs = costs.per_run(before[sample], after, sample.runs)
+    for way in ways:
+        way.close()
+    return summary(set_, samples, floor, bench)
+
+
+def floor_of(samples, floor, bench):
+    """A function of a program's name, and what is printed of the floor."""
+    warm = next((sample for sample in samples if sample.way.kind == "warm"), None)
+    found = {name: percentiles(times) if times else None for name, times in floor.items()}
+    fixed = sum(part["p50"] for part in found.values() if part)
+    found["folder"] = bench.sync.folder if bench.sync else None
+    found["warm"] = None
+    if warm:
+        found["warm"] = statistics.median(warm.p50_of(name) for name in warm.times_ms)
+    found["sum"] = fixed + (found["warm"] or 0)
+    return (lambda name: fixed + (warm.p50_of(name) if warm else 0)), found
+
+
+def summary(set_, samples, floor, bench):
+    reference = samples[0]
+    bare = next((sample for sample in samples if sample.way.name == BARE), None)
+    floor_for, found = floor_of(samples, floor, bench)
+    return {
+        "what": set_.what,
+        "rounds": bench.options.rounds,
+        "programs": len(set_.programs),
+        "reference": reference.way.name,
+        "floor": found,
+        "ways": {
+            sample.way.name: summary_of_way(sample, reference, bare, floor_for)
+            for sample in samples
+        },
+    }
+
+
+def summary_of_way(sample, reference, bare, floor_for):
+    programs = {
+        name: {
+            **percentiles(times),
+            "ratio": sample.p50_of(name) / reference.p50_of(name),
+            "ratio_bare": sample.p50_of(name) / bare.p50_of(name) if bare else None,
+            "floors": sample.p50_of(name) / floor_for(name),
+            "samples_ms": times,
         }
-    return list(ways), samples, costs, bad
+        for name, times in sample.times_ms.items()
+    }
+
+    def median(key):
+        values = [row[key] for row in programs.values() if row[key] is not None]
+        return statistics.median(values) if values else None
+
+    cpu_ms, faults = sample.cpu_s * 1e3 / sample.runs, sample.faults / sample.runs
+    if sample.costs:
+        cpu_ms = sum(cost["cpu_ms"] for cost in sample.costs.values())
+        faults = sum(cost["faults"] for cost in sample.costs.values())
+    return {
+        "kind": sample.way.kind,
+        **percentiles([took for times in sample.times_ms.values() for took in times]),
+        **{key: median(key) for key in ("ratio", "ratio_bare", "floors")},
+        "cpu_ms": cpu_ms or None,
+        "faults": faults or None,
+        "cpu_ratio": cpu_ms * reference.runs / (reference.cpu_s * 1e3) or None,
+        "faults_ratio": faults * reference.runs / reference.faults or None,
+        "costs": sample.costs,
+        "phases": phases_of(sample.metrics),
+        "failed": sample.failed,
+        "trouble": sample.trouble,
+        "programs": programs,
+    }
 
 
-def show(ways, samples, costs, bad):
-    other = ways[0]
-    print(f"{'p50 ms':<24}" + "".join(f"{way:>14}" for way in ways) + "".join(f"{way + ' is':>12}" for way in ways[1:]))
-    for name in sorted(samples):
-        p50 = {way: percentile(samples[name][way], 0.5) for way in ways}
-        print(
-            f"{name:<24}"
-            + "".join(f"{p50[way]:>14.2f}" for way in ways)
-            + "".join(f"{'1/%.1f' % (p50[other] / p50[way]):>12}" for way in ways[1:])
-        )
-    for way in ways[1:]:
-        p50s = [percentile(samples[name][way], 0.5) for name in samples]
-        ratios = [percentile(samples[name][other], 0.5) / percentile(samples[name][way], 0.5) for name in samples]
-        every = [took for name in samples for took in samples[name][way]]
-        print(
-            f"{way}: median of the p50s {statistics.median(p50s):.2f} ms, 1/{statistics.median(ratios):.1f} of {other}; "
-            f"the slowest 1/{min(ratios):.1f}; p99 of all {percentile(every, 0.99):.2f} ms; "
-            f"{costs[way]['cpu_ms']:.2f} ms of cpu and {costs[way]['faults']:.0f} page faults a run"
-        )
-    for way, name in sorted(bad):
-        print(f"failed: {way}: {name}")
+def phases_of(metrics):
+    return {
+        phase: statistics.median(one[phase] for one in metrics) for phase in report.PHASES
+    } if metrics else None
+
+
+# ---- many clients --------------------------------------------------------------------------------
+
+
+def client_counts():
+    counts, processors = [1], os.cpu_count()
+    while counts[-1] < CLIENTS_MOST * processors:
+        counts.append(min(counts[-1] * 2, CLIENTS_MOST * processors))
+    return counts
+
+
+def measure_load(bench, set_):
+    """Points in random order, each in a few slices, so that a neighbour's noise meets all alike."""
+    slice_s = bench.options.seconds / SLICES
+    counts = client_counts()
+    closed = {(daemon, count): [] for daemon in bench.daemons for count in counts}
+    for _ in range(SLICES):
+        for daemon, count in random.sample(list(closed), len(closed)):
+            closed[daemon, count].append(
+                load.closed_loop(daemon, set_.programs, set_.runtime, count, slice_s)
+            )
+    rows = {point: closed_row(point[1], slices) for point, slices in closed.items()}
+    best = {
+        daemon: max(rows[daemon, count]["runs_per_s"] for count in counts)
+        for daemon in bench.daemons
+    }
+    open_ = {(daemon, part): [] for daemon in bench.daemons for part in OPEN_PARTS}
+    for _ in range(SLICES):
+        for daemon, part in random.sample(list(open_), len(open_)):
+            open_[daemon, part].append(load.open_loop(
+                daemon, set_.programs, set_.runtime, counts[-1], best[daemon] * part, slice_s
+            ))
+    return {
+        daemon.name: {
+            "closed": [rows[daemon, count] for count in counts],
+            "open": [
+                open_row(part, best[daemon] * part, open_[daemon, part]) for part in OPEN_PARTS
+            ],
+        }
+        for daemon in bench.daemons
+    }
+
+
+def load_row(latencies_s, failures, **more):
+    times = percentiles([took_s * 1e3 for some in latencies_s for took_s in some])
+    return {**more, **times, "failed": sum(failures)}
+
+
+def closed_row(clients, slices):
+    rates, latencies_s, failures = zip(*slices)
+    return load_row(latencies_s, failures, clients=clients, runs_per_s=statistics.mean(rates))
+
+
+def open_row(part, rate, slices):
+    return load_row(*zip(*slices), part=part, runs_per_s=rate)
+
+
+# ---- the whole -----------------------------------------------------------------------------------
+
+
+def wanted_sets(bench):
+    options = bench.options
+    for name in options.set or SETS:
+        set_ = Set(name, options.language, options.only)
+        missing = not all(set_.runtime in daemon.runtimes for daemon in bench.daemons)
+        if missing and (set_.programs or options.set):
+            print(f"{name}: left out: the daemon has no runtime {set_.runtime}")
+        elif set_.programs:
+            yield set_
+        elif options.set:
+            print(f"{name}: left out: it has no such programs in {options.language}")
+
+
+def measure(options, folder):
+    bench = Bench(options, folder)
+    result = {
+        "kernel": platform.release(), "processors": os.cpu_count(), "language": options.language,
+        "sets": {}, "load": {},
+    }
+    for set_ in list(wanted_sets(bench)):
+        measured = result["sets"][set_.name] = measure_set(bench, set_)
+        report.print_set(set_.name, measured, options.details)
+        if set_.name == "programs" and options.seconds > 0:
+            result["load"] = measure_load(bench, set_)
+            report.print_load(result["load"])
+        sys.stdout.flush()
+    return result
+
+
+def failures(result):
+    ways = sum(row["failed"] for one in result["sets"].values() for row in one["ways"].values())
+    return ways + sum(
+        row["failed"] for loops in result["load"].values() for rows in loops.values() for row in rows
+    )
+
+
+def read_options():
+    parser = argparse.ArgumentParser(prog="./dev bench programs", description=(
+        "Runs programs like an agent's in ced and in every other way that is installed, in turn."
+    ))
+    parser.add_argument("--daemon", action="append", required=True, metavar="[NAME=]SOCKET:PID",
+                        help="a daemon and its spawner's pid; several are compared")
+    parser.add_argument("--language", choices=ENDINGS, default="python")
+    parser.add_argument("--set", action="append", choices=SETS, help="only this set (several)")
+    parser.add_argument("--only", metavar="WORD", default="", help="only programs with this name")
+    parser.add_argument("--rounds", type=int, default=10, help="runs of each program (10)")
+    parser.add_argument("--seconds", type=float, default=3,
+                        help="for each number of clients (3); 0 leaves many clients out")
+    parser.add_argument("--without", action="append", default=[], metavar="JAIL",
+                        help="leave out bubblewrap, firejail, crun or runc")
+    parser.add_argument("--state", metavar="FOLDER",
+                        help="where a sync is measured; else in the daemon's state folder")
+    parser.add_argument("--details", action="store_true",
+                        help="each program also in other jails")
+    parser.add_argument("--json", metavar="FILE", help="write everything that was measured")
+    parser.add_argument("--svg", metavar="FILE", help="draw each way's p50 and p99")
+    parser.add_argument("--compare", metavar="FILE",
+                        help="exit with 1 if a ratio is worse than in this earlier --json")
+    parser.add_argument("--percent", type=float, default=10, help="how much worse (10)")
+    options = parser.parse_args()
+    if options.rounds < 1:
+        parser.error("--rounds wants at least 1")
+    return options
+
+
+def write(path, text):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
-    parser.add_argument("--daemon", action="append", required=True, metavar="[NAME=]SOCKET:PID")
-    parser.add_argument("--language", choices=LANGUAGES, default="python")
-    parser.add_argument("--rounds", type=int, default=10)
-    parser.add_argument("--only", metavar="WORD")
-    parser.add_argument("--json", metavar="FILE")
-    options = parser.parse_args()
-    ways, samples, costs, bad = measure(options)
-    show(ways, samples, costs, bad)
+    options = read_options()
+    before = None
+    if options.compare:
+        with open(options.compare, encoding="utf-8") as file:
+            before = json.load(file)
+    with tempfile.TemporaryDirectory(prefix="ced-bench.") as folder:
+        result = measure(options, folder)
+    if not result["sets"]:
+        print("nothing was measured")
+        return 1
     if options.json:
-        with open(options.json, "w") as file:
-            json.dump({"ways": ways, "samples_ms": samples, "costs": costs}, file)
-    return 1 if bad else 0
+        write(options.json, json.dumps(result, indent=1))
+    if options.svg:
+        write(options.svg, chart.svg_of(result))
+    status = 1 if failures(result) else 0
+    if before:
+        status = comparison.compare(result, before, options.percent) or status
+    return status
 
 
 if __name__ == "__main__":
