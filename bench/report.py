@@ -83,10 +83,19 @@ def print_costs(name, costs):
               f"{cost['faults']:>9.0f}{number(cost['switches'], '.1f'):>10}")
 
 
-def print_phases(name, phases):
-    print(f"\n{'phases that ' + name + ' reports':<40}{'p50 us':>9}")
+def print_phases(name, phases, floor):
+    """Each phase with the part of the floor that lies in it."""
+    sync_ms = floor["sync"]["p50"] if floor["sync"] else 0
+    floors_ms = {
+        "start_us": floor["wake"]["p50"],
+        "record_us": sync_ms or None,
+        "total_us": floor["sum"] - sync_ms,
+    }
+    print(f"\n{'phases that ' + name + ' reports':<48}{'p50 us':>9}{'floor us':>10}")
     for phase, told in PHASES.items():
-        print(f"{'  ' + phase + ': ' + told:<40}{phases[phase]:>9.0f}")
+        floor_ms = floors_ms.get(phase)
+        floor_us = number(floor_ms and floor_ms * 1e3, ".0f")
+        print(f"{'  ' + phase + ': ' + told:<48}{phases[phase]:>9.0f}{floor_us:>10}")
 
 
 def print_set(name, measured, details):
@@ -100,7 +109,7 @@ def print_set(name, measured, details):
         if row["kind"] == "daemon":
             print_costs(way, row["costs"])
             if row["phases"]:
-                print_phases(way, row["phases"])
+                print_phases(way, row["phases"], measured["floor"])
     everybody = ("interpreter", "warm", "daemon", "jail")
     print_programs(measured, everybody if details else ("interpreter", "daemon"))
 
