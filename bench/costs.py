@@ -36,10 +36,11 @@ class Used:
         self.switches += other.switches
 
     def since(self, before, runs):
+        """Not below 0: what a process has used loses up to a tick when it ends."""
         return {
-            "cpu_ms": (self.cpu_s - before.cpu_s) * 1e3 / runs,
-            "faults": (self.faults - before.faults) / runs,
-            "switches": (self.switches - before.switches) / runs,
+            "cpu_ms": max(self.cpu_s - before.cpu_s, 0) * 1e3 / runs,
+            "faults": max(self.faults - before.faults, 0) / runs,
+            "switches": max(self.switches - before.switches, 0) / runs,
         }
 
 

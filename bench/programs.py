@@ -267,7 +267,7 @@ def measure_load(bench, set_):
             )
     rows = {point: closed_row(point[1], slices) for point, slices in closed.items()}
     best = {
-        daemon: max(rows[daemon, count]["runs_per_s"] for count in counts)
+        daemon: max(1, *(rows[daemon, count]["runs_per_s"] for count in counts))
         for daemon in bench.daemons
     }
     open_ = {(daemon, part): [] for daemon in bench.daemons for part in OPEN_PARTS}
