@@ -1,4 +1,4 @@
-"""An SVG with a panel for each set: a bar to each way's p50, and a whisker from there to its p99."""
+"""An SVG: for each set a panel, with a bar to each way's p50 and a whisker from there to its p99."""
 
 from xml.sax.saxutils import escape
 
@@ -7,7 +7,8 @@ COLOURS = {"interpreter": "#8a8f98", "jail": "#c2a05a", "warm": "#9bb7d4", "daem
 
 
 def text(x, y, what, size=12, anchor="start"):
-    return f'<text x="{x:.0f}" y="{y:.0f}" font-size="{size}" text-anchor="{anchor}">{escape(what)}</text>'
+    place = f'x="{x:.0f}" y="{y:.0f}" font-size="{size}" text-anchor="{anchor}"'
+    return f"<text {place}>{escape(what)}</text>"
 
 
 def line(x1, y1, x2, y2):

@@ -3,6 +3,9 @@ Compares the ratios of two measurements.  Times of two runs say little on a shar
 ratio to the unjailed interpreter of the same run says much.
 """
 
+import json
+import sys
+
 from report import share
 
 WHAT = {
@@ -10,6 +13,18 @@ WHAT = {
     "cpu_ratio": "cpu of a run",
     "faults_ratio": "page faults of a run",
 }
+
+
+def earlier(path, language):
+    """The measurement in a file; ends the program if it is another one's or there is none."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            found = json.load(file)
+        if found["language"] == language and found["sets"]:
+            return found
+        sys.exit(f"programs.py: {path} measured {found['language']}, not {language}")
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        sys.exit(f"programs.py: {path} is no file that --json wrote: {error!r}")
 
 
 def pairs(now, before):

@@ -57,6 +57,8 @@ class Bench:
         self.without_packages = self.bare_starter() if options.language == "python" else None
         self.wake = Wake()
         self.daemons = [Daemon(where) for where in options.daemon]
+        if len({daemon.name for daemon in self.daemons}) < len(self.daemons):
+            sys.exit("programs.py: each --daemon wants a NAME of its own")
         place = folder_for_sync(options.state, [daemon.spawner for daemon in self.daemons])
         self.sync = Sync(place) if place else None
         if not place:
@@ -335,9 +337,8 @@ def measure(options, folder):
 
 def failures(result):
     ways = sum(row["failed"] for one in result["sets"].values() for row in one["ways"].values())
-    return ways + sum(
-        row["failed"] for loops in result["load"].values() for rows in loops.values() for row in rows
-    )
+    loops = [rows for loops in result["load"].values() for rows in loops.values()]
+    return ways + sum(row["failed"] for rows in loops for row in rows)
 
 
 def read_options():
@@ -376,10 +377,7 @@ def write(path, text):
 
 def main():
     options = read_options()
-    before = None
-    if options.compare:
-        with open(options.compare, encoding="utf-8") as file:
-            before = json.load(file)
+    before = comparison.earlier(options.compare, options.language) if options.compare else None
     with tempfile.TemporaryDirectory(prefix="ced-bench.") as folder:
         result = measure(options, folder)
     if not result["sets"]:

@@ -101,6 +101,9 @@ class Bundle(Command):
         return self.words + [f"bench-{os.getpid()}-{self.count}"]
 
 
+NAMESPACES = ("pid", "network", "ipc", "uts", "mount")
+
+
 def bundle_of(argv):
     def mount(place, kind, *options):
         source = place if kind == "bind" else kind
@@ -124,7 +127,7 @@ def bundle_of(argv):
             mount("/dev", "tmpfs", "nosuid", "mode=755"),
             mount("/tmp", "tmpfs", "nosuid", "nodev"),
         ],
-        "linux": {"namespaces": [{"type": name} for name in ("pid", "network", "ipc", "uts", "mount")]},
+        "linux": {"namespaces": [{"type": name} for name in NAMESPACES]},
     }
 
 
