@@ -1,4 +1,4 @@
-"""An SVG: for each set a panel, with a bar to each way's p50 and a whisker from there to its p99."""
+"""An SVG: for each set a panel, with a bar to each way's p50 and a whisker on to its p99."""
 
 from xml.sax.saxutils import escape
 

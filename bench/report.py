@@ -120,7 +120,7 @@ def print_load(load):
         form = "{:<34}{:>9}{:>9}{:>9}{:>9}{:>9}"
         print(form.format("closed loop", "runs/s", "p50 ms", "p90 ms", "p99 ms", "failed"))
         for row in loops["closed"]:
-            print(load_row(form, f"  {row['clients']} clients", row))
+            print(load_row(form, f"  {row['clients']} client{'s' * (row['clients'] > 1)}", row))
         print(form.format("open loop, from when it was due", "runs/s", "", "", "", "").rstrip())
         for row in loops["open"]:
             print(load_row(form, f"  {row['part']:.0%} of the closed rate", row))

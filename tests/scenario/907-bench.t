@@ -17,7 +17,7 @@ exits 0 "programs are measured, by themselves and from many clients" \
 like "$out" 'python3 -c .*warm, no jail .*ced ' "each way has a row"
 like "$out" 'ced, the loop .*inspectors .*workers ' "each kind of process has its cost"
 like "$out" 'record_us: the record' "the phases are there"
-like "$out" '1 clients .*80% of the closed rate' "and both loops"
+like "$out" ' 1 client .*80% of the closed rate' "and both loops"
 is "$(awk 'length > 100 && !/\.pth/' <<<"$out")" "" "no line is longer than 100 columns"
 
 first=$(<"$work/first.json")
