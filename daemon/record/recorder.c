@@ -136,12 +136,13 @@ static void fill_batch(struct recorder *recorder, struct batch *batch)
  * Waits for another record, if nobody waits for those that were written.  A short run's end then
  * comes into the transaction of its beginning: one commit instead of two.  Takes the lock.
  */
-static bool gather(struct recorder *recorder, struct batch *batch)
+static bool gather(struct recorder *recorder, struct batch *batch, int64_t until_ms)
 {
 	unsigned before = batch->count;
+	int64_t left_ms = until_ms - clock_ms();
 
 	pthread_mutex_lock(&recorder->lock);
-	if (batch->count < recorder->most && !stays_idle(recorder, GATHER_MS))
+	if (batch->count < recorder->most && left_ms > 0 && !stays_idle(recorder, (int)left_ms))
 		fill_batch(recorder, batch);
 	pthread_mutex_unlock(&recorder->lock);
 	return batch->count > before;
@@ -167,6 +168,7 @@ static int write_batch(struct recorder *recorder, struct batch *batch, struct er
 {
 	enum store_durability durability = STORE_SOON;
 	struct list *at = &batch->records;
+	int64_t until_ms = clock_ms() + GATHER_MS;
 
 	if (store_begin(recorder->store, err) < 0)
 		return -1;
@@ -175,7 +177,7 @@ static int write_batch(struct recorder *recorder, struct batch *batch, struct er
 			store_rollback(recorder->store);
 			return -1;
 		}
-	} while (durability == STORE_SOON && gather(recorder, batch));
+	} while (durability == STORE_SOON && gather(recorder, batch, until_ms));
 	return store_commit(recorder->store, durability, err);
 }
 
