@@ -6,16 +6,16 @@ daemon_start
 exits 0 "--detach answers at once" cectl run --detach --limit wall=20s -c 'import time; time.sleep(1); print("late")'
 like "$out" '^[0-9A-Z]{26}$' "with the run's id"
 id=$out
-exits 124 "wait gives up after --timeout" cectl wait "$id" --timeout 100ms
-like "$err" 'is still running' "and says so"
 exits 0 "wait waits" cectl wait "$id"
 is "$out" late "and passes the output through"
 exits 0 "once more" cectl wait "$id"
 is "$out" late "it is the same"
 
-id=$(cectl run --detach --limit wall=20s -c 'import time; time.sleep(15)')
+id=$(cectl run --detach --limit wall=20s -c 'import time; time.sleep(18)')
 like "$(cectl trace "$id")" 'it has not ended: its timeline comes with its end' "trace of a run says that it runs"
 like "$(cectl explain "$id")" '^run [^ ]+  running' "explain does, too"
+exits 124 "wait gives up after --timeout" cectl wait "$id" --timeout 100ms
+like "$err" 'is still running' "and says so"
 exits 0 "cancel" cectl cancel "$id"
 exits 130 "a canceled run exits with 130" cectl wait "$id"
 like "$err" 'cectl: canceled: ' "and says so"
@@ -49,7 +49,7 @@ exits 0 "--stream of what is truncated" cectl run --stream --on-output-limit tru
 like "$out" '^0.*99$' "has both ends"
 like "$err" '250 bytes of stdout left out here' "and tells what it lacks"
 
-cectl run --limit wall=20s -c 'import time; time.sleep(15)' >/dev/null 2>&1 &
+cectl run --limit wall=20s -c 'import time; time.sleep(18)' >/dev/null 2>&1 &
 client=$!
 sleep 0.5
 kill "$client"
