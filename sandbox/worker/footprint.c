@@ -34,8 +34,7 @@
 #define FAULT_AROUND_BYTES ((uintptr_t)64 << 10)
 
 #ifndef PIDFD_SELF_THREAD
-#define PIDFD_SELF_THREAD \
-	(-10000) /* Linux 6.14; its sibling for processes changed its number later */
+#define PIDFD_SELF_THREAD (-10000) /* Linux 6.14; 6.18 refuses -20000, for the process */
 #endif
 
 struct reading {

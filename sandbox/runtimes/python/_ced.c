@@ -3,7 +3,8 @@
  *
  *	_ced.start_steady(name, script)	starts the interpreter once more, for deterministic runs
  *	_ced.settle(may_fork)	  reads the spawner's settings from the environment; prepares better
- *				  errors and substitutes (refusals.h, substitutes.h)
+ *				  errors and substitutes (refusals.h, substitutes.h); returns whether
+ *				  wake() has to call the hooks of modules
  *	_ced.scratch(is_there)	  a /tmp for libraries that write when they are imported
  *	_ced.open_stream(fd, raw, encoding, errors)
  *				  a program's stdout or stderr (streams.h)
@@ -43,8 +44,11 @@
 #include "sandbox/worker/worker.h"
 #include "sandbox/zygote/zygote.h"
 
+#define VERSION_KNOWN 0x030b /* CPython 3.11: docs/decisions/0092-after-fork.md */
+
 static struct zygote zygote;
 static struct harness harness;
+static bool told_of_fork; /* PyOS_AfterFork_Child() is called in each worker */
 
 /* ---- running a program -------------------------------------------------------------------- */
 
@@ -131,7 +135,8 @@ static PyObject *ced_settle(PyObject *self, PyObject *may_fork)
 		zygote.calls = &SYSCALLS_FORKING;
 	refusals_say(zygote.calls != NULL);
 	substitutes_make(PyObject_IsTrue(may_fork) > 0);
-	Py_RETURN_NONE;
+	told_of_fork = PyLong_AsLong(PySys_GetObject("hexversion")) >> 16 != VERSION_KNOWN;
+	return PyBool_FromLong(!told_of_fork);
 }
 
 /* If this fails, those libraries do without, as in a worker. */
@@ -160,15 +165,19 @@ static PyObject *ced_open_stream(PyObject *self, PyObject *args)
 }
 
 /*
- * PyOS_AfterFork_Child() is not called.  It makes the interpreter's locks anew, which other threads
- * might hold, and forgets these threads.  A zygote has one thread, which goes on in the worker with
- * the same identity, and nobody holds a lock.  Hooks that modules have registered and that mean
- * something here are called by wake().
+ * PyOS_AfterFork_Child() makes the interpreter's locks anew, which other threads might hold, and
+ * forgets these threads.  A zygote has one thread, which goes on in the worker with the same
+ * identity, and nobody holds a lock.  So versions that are known to do no more are not told of the
+ * fork; hooks of modules that mean something here are then called by wake().
  */
 static void wake_interpreter(void)
 {
 	PyObject *woken;
 
+	if (told_of_fork) {
+		PyOS_BeforeFork();
+		PyOS_AfterFork_Child();
+	}
 	substitutes_wake();
 	woken = PyObject_CallObject(harness.wake, NULL);
 	if (!woken)

@@ -36,7 +36,8 @@ absent = []  # modules that the daemon must not list
 def preload(names):
     """Imports the configured modules.  A module that is missing is reported, and jobs find out."""
     original = os.register_at_fork
-    os.register_at_fork = register_at_fork
+    if keeps_hooks:
+        os.register_at_fork = register_at_fork
     for name in names:
         try:
             __import__(name)
@@ -54,7 +55,7 @@ if "+steady" in wanted:
     del os.environ["LD_PRELOAD"], os.environ["PYTHONHASHSEED"]
     modules.append("random")
 os.environ.update(ENVIRONMENT)
-_ced.settle("+processes" in wanted)
+keeps_hooks = _ced.settle("+processes" in wanted)
 _ced.scratch(True)
 libraries.before(modules)
 preload(modules)
