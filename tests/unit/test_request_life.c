@@ -314,7 +314,9 @@ static sqlite3 *hold_store(const struct house *house)
 	sqlite3 *db = NULL;
 
 	(void)snprintf(path, sizeof(path), "%s/ced.db", house->folder);
+	/* The recorder keeps a transaction open for a moment: GATHER_MS. */
 	if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK ||
+		sqlite3_busy_timeout(db, 10000) != SQLITE_OK ||
 		sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK) {
 		sqlite3_close(db);
 		return NULL;
