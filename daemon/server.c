@@ -15,8 +15,10 @@
 #include "daemon/request/stages.h"
 #include "daemon/server_parts.h"
 #include "daemon/settings/config_check.h"
+#include "daemon/settings/config_egress.h"
 #include "daemon/settings/config_file.h"
 #include "daemon/settings/config_runtimes.h"
+#include "daemon/workers/egress_link.h"
 #include "daemon/workers/inspectors.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
@@ -61,7 +63,9 @@ static void close_parts(struct server *server)
 	inspectors_closing(server->services.inspectors);
 	policies_stop(server->services.policies);
 	policy_tests_close(&server->services);
+	(void)sessions_end_all(&server->sessions, SESSION_DAEMON);
 	pool_stop(&server->pool);
+	egress_link_close(server->services.egress);
 	audit_close(&server->audit);
 	recorder_close(server->services.recorder);
 	server->services.recorder = NULL;
@@ -72,6 +76,7 @@ static void close_parts(struct server *server)
 	turns_close(&server->turns);
 	spawner_link_close(server->services.spawner);
 	inspectors_free(server->services.inspectors);
+	egress_link_free(server->services.egress);
 	pool_close(&server->pool);
 	policies_close(server->services.policies);
 }
@@ -255,6 +260,7 @@ static void on_conn_gone(struct services *services, struct conn *conn)
 	backups_conn_gone(services->backups, conn);
 	waits_conn_gone(services, conn);
 	events_conn_gone(services->events, conn);
+	sessions_conn_gone(services->sessions, conn);
 }
 
 void server_look_ready(void *owner)
@@ -341,22 +347,35 @@ static int load_config(struct server *server, const struct server_options *optio
 	return 0;
 }
 
+static int ask_host(struct server *server, struct err *err)
+{
+	struct priv_msg hello = { .op = PRIV_HELLO };
+
+	if (spawner_ask_now(server->services.spawner, &hello, err) < 0)
+		return -1;
+	server->host = hello.body.host;
+	return 0;
+}
+
+static int seal_runtimes(struct server *server, struct err *err)
+{
+	struct priv_msg seal = { .op = PRIV_SEAL, .id = config_has_egress(&server->config) };
+
+	return spawner_ask_now(server->services.spawner, &seal, err);
+}
+
 static int meet_spawner(
 	struct server *server, const struct server_options *options, struct err *err)
 {
-	struct priv_msg hello = { .op = PRIV_HELLO };
-	struct priv_msg seal = { .op = PRIV_SEAL };
-
 	server->services.spawner = spawner_link_new(options->spawner_fd, err);
-	if (!server->services.spawner || spawner_ask_now(server->services.spawner, &hello, err) < 0)
+	if (!server->services.spawner || ask_host(server, err) < 0)
 		return -1;
-	server->host = hello.body.host;
 	if (layers_check(&server->config.layers, &server->host, err) < 0)
 		return -1;
 	if (pool_configure(&server->pool, &server->config, &server->host, server->services.spawner,
 		    options->libexec, err) < 0)
 		return -1;
-	return spawner_ask_now(server->services.spawner, &seal, err);
+	return seal_runtimes(server, err);
 }
 
 /* Starts the parts that use the store beside the recorder, and the clock for records. */
@@ -453,6 +472,9 @@ static int start_parts(struct server *server, const struct server_options *optio
 	blobs_init(&server->blobs, &server->ceilings, config->blob_bytes_per_uid, config->blob_s);
 	queue_init(&server->queue, (unsigned)config->queue_max, (unsigned)config->queue_per_caller,
 		(unsigned)config->running_per_caller);
+	sessions_init(&server->sessions, &server->loop, config);
+	server->sessions.on_end = session_record_end;
+	server->sessions.context = &server->services;
 	if (meet_spawner(server, options, err) < 0 || method_setup(err) < 0)
 		return -1;
 	if (load_rules(server, err) < 0 ||
@@ -464,6 +486,8 @@ static int start_parts(struct server *server, const struct server_options *optio
 		return -1;
 	server->services.inspectors = start_inspectors(server, err);
 	if (!server->services.inspectors ||
+		egress_link_start(&server->loop, &server->config, server->services.spawner,
+			&server->services.egress, err) < 0 ||
 		pool_start(&server->pool, &server->loop, on_warm, server, err) < 0)
 		return -1;
 	server->services.listener = listener_start(&server->services, server->config.socket, err);
@@ -511,6 +535,7 @@ static void wire_services(struct server *server)
 		.runs = &server->runs,
 		.claims = &server->claims,
 		.queue = &server->queue,
+		.sessions = &server->sessions,
 		.approvals = &server->approvals,
 		.budgets = &server->budgets,
 		.blobs = &server->blobs,

@@ -28,6 +28,7 @@
 #include "daemon/request/request.h"
 #include "daemon/server.h"
 #include "daemon/services.h"
+#include "daemon/sessions/sessions.h"
 #include "daemon/settings/config.h"
 #include "daemon/workers/pool.h"
 #include "daemon/workers/spawner_link.h"
@@ -47,6 +48,7 @@ struct server {
 	struct run_registry runs;
 	struct claims claims;
 	struct queue queue;
+	struct sessions sessions;
 	struct approvals approvals;
 	struct budgets budgets; /* of users, agents and tasks */
 	struct blobs blobs;

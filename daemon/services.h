@@ -22,6 +22,7 @@ struct ceilings;
 struct claims;
 struct config;
 struct conn_events;
+struct egress_link;
 struct events;
 struct gc;
 struct inspectors;
@@ -36,6 +37,7 @@ struct queue;
 struct readers;
 struct recorder;
 struct run_registry;
+struct sessions;
 struct spawner_link;
 struct store_thread;
 struct thread_work;
@@ -66,6 +68,7 @@ struct services {
 
 	struct spawner_link *spawner;
 	struct pool *pool;
+	struct egress_link *egress; /* NULL: no run may have a network */
 	struct inspectors *inspectors;
 	struct policies *policies;
 	struct pattern_book *patterns; /* patterns of secrets */
@@ -83,6 +86,7 @@ struct services {
 	struct run_registry *runs;
 	struct claims *claims;
 	struct queue *queue;
+	struct sessions *sessions;
 	struct approvals *approvals;
 	struct budgets *budgets;
 	struct blobs *blobs;

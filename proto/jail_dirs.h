@@ -9,6 +9,7 @@
 #define JAIL_HARNESS_DIR "/ced"
 #define JAIL_WORK_DIR    "/work"
 #define JAIL_TMP_DIR     "/tmp"
+#define JAIL_SETS_DIR    "/sets" /* package sets: /sets/NAME */
 
 /* The message for a program that tries to use a network. */
 #define JAIL_NO_NET "this run has no network; send what it needs with the run, in files or stdin"

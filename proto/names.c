@@ -86,3 +86,13 @@ bool name_is_variable(const char *text, size_t len)
 	}
 	return true;
 }
+
+#define SMALL_ALPHANUMERIC "abcdefghijklmnopqrstuvwxyz0123456789"
+
+bool name_is_package(const char *text)
+{
+	size_t len = strlen(text);
+
+	return len > 0 && len <= PACKAGE_NAME_MAX && strspn(text, SMALL_ALPHANUMERIC) > 0 &&
+	       strspn(text, SMALL_ALPHANUMERIC "._-") == len;
+}

@@ -196,6 +196,65 @@ int value_map_put_len(struct arena *arena, struct value *map, const char *key, s
 	return 0;
 }
 
+/* ---- copies ------------------------------------------------------------------------------- */
+
+static struct value *copy_list(struct arena *arena, const struct value *list)
+{
+	struct value *copy = value_list(arena);
+
+	for (size_t i = 0; i < list->list.count; i++)
+		if (value_list_add(arena, copy, value_copy(arena, list->list.items[i])) < 0)
+			return NULL;
+	return copy;
+}
+
+static struct value *copy_map(struct arena *arena, const struct value *map)
+{
+	struct value *copy = value_map(arena);
+
+	for (size_t i = 0; i < map->map.count; i++) {
+		const struct value_entry *entry = &map->map.entries[i];
+
+		if (value_map_put_len(arena, copy, entry->key, entry->key_len,
+			    value_copy(arena, entry->value)) < 0)
+			return NULL;
+	}
+	return copy;
+}
+
+static struct value *copy_plain(struct arena *arena, const struct value *value)
+{
+	struct value *copy = value_nil(arena);
+
+	if (copy)
+		*copy = *value;
+	return copy;
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion): no deeper than a message may nest */
+struct value *value_copy(struct arena *arena, const struct value *value)
+{
+	if (!value)
+		return NULL;
+	switch (value->type) {
+	case VALUE_TEXT:
+		return value_text_len(arena, value->text.bytes, value->text.len);
+	case VALUE_BYTES:
+		return value_bytes(arena, value->text.bytes, value->text.len);
+	case VALUE_LIST:
+		return copy_list(arena, value);
+	case VALUE_MAP:
+		return copy_map(arena, value);
+	case VALUE_NIL:
+	case VALUE_BOOL:
+	case VALUE_INT:
+	case VALUE_UINT:
+	case VALUE_REAL:
+		break;
+	}
+	return copy_plain(arena, value);
+}
+
 /* ---- readers ------------------------------------------------------------------------------ */
 
 bool value_is(const struct value *value, enum value_type type)

@@ -100,6 +100,9 @@ int value_map_put(struct arena *arena, struct value *map, const char *key, struc
 int value_map_put_len(struct arena *arena, struct value *map, const char *key, size_t key_len,
 	struct value *value);
 
+/* Copies the value with everything in it.  NULL: the arena is full, or `value` is NULL. */
+struct value *value_copy(struct arena *arena, const struct value *value);
+
 /* Whether no allocation and no builder has failed in this arena. */
 static inline bool value_ok(const struct arena *arena)
 {

@@ -11,6 +11,7 @@
  *	/ced		the harness folder, read-only
  *	/work, /tmp	empty folders on the read-only root, to mount on
  *	/dev/null zero full random urandom
+ *	/etc/hosts	a file, only where its workers get a network
  *	uid 0 of a user namespace with all capabilities in it; no_new_privs; base filter loaded
  */
 #pragma once
@@ -30,5 +31,4 @@
 #define LIBC_LIBRARY     "ced-libc.so" /* in the harness folder: runtimes/libc, loaded before libc */
 #define JAIL_SHM_DIR     "/dev/shm"
 #define JAIL_HOSTNAME    "sandbox"
-#define JAIL_USER_ID     1000 /* uid and gid of a program, inside the jail */
-#define JAIL_SIGNALS_MAX 256  /* pending signals of a program, timers included */
+#define JAIL_SIGNALS_MAX 256 /* pending signals of a program, timers included */

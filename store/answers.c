@@ -59,6 +59,7 @@ static struct store_filter filter_of(const struct asking *asking)
 	filter.task = text_of(asking, "task");
 	filter.policy = text_of(asking, "policy");
 	filter.rule = text_of(asking, "rule");
+	filter.session = text_of(asking, "session");
 	filter.text = text_of(asking, "text");
 	filter.code_hash = text_of(asking, "code_hash");
 	if (value_is(label, VALUE_MAP) && label->map.count == 1) {

@@ -148,6 +148,8 @@ struct store_run {
 	const char *caller_exe;  /* of the process that connected; NULL: unknown */
 	const char *caller_name; /* that the caller gave itself, or NULL */
 	const char *language, *policy, *task, *agent, *entrypoint;
+	const char *session; /* of a cell, or NULL */
+	uint64_t cell;       /* its number there; 0: it has not begun */
 	const char *policy_digest,
 		*policy_decision; /* of its verdict, while it runs; NULL: there is none */
 	const char *code_hash,
@@ -163,6 +165,22 @@ struct store_run {
 	bool is_uncounted; /* no budget counts it: a reused result, or a run that did not start */
 	bool is_reported;  /* store_put_begun(): a client learns of it before it ends */
 	bool was_parked;   /* store_put_ended(): it waited for approval */
+	uint32_t calls;    /* store_put_ended(): calls of tools that must be recorded */
+};
+
+/* A call of a tool, when it is made, when it is over, or both at once. */
+struct store_call {
+	const char *run_id;
+	uint32_t number; /* from 1 */
+	bool is_new, is_over;
+	const char *tool; /* this and the next three: when it is made */
+	bool effects;
+	int64_t began_wall_us;
+	struct bytes args;   /* JSON, or what came instead */
+	const char *verdict; /* the rest: when it is over */
+	const char *code;    /* of its error; NULL: it has a result */
+	struct bytes result; /* JSON */
+	int64_t took_us;
 };
 
 /* An approval for later runs. */
@@ -216,6 +234,7 @@ enum store_durability {
 int store_begin(struct store *store, struct err *err);
 int store_put_begun(struct store *store, const struct store_run *run, struct err *err);
 int store_put_ended(struct store *store, const struct store_run *run, struct err *err);
+int store_put_call(struct store *store, const struct store_call *call, struct err *err);
 int store_put_act(struct store *store, const struct store_act *act, struct err *err);
 /* Instead of store_put_begun(): the run waits for approval, also over a restart. */
 int store_put_parked(struct store *store, const struct store_run *run,
@@ -310,6 +329,7 @@ struct store_filter {
 	const char *outcome, *language, *agent, *task, *policy, *code_hash, *label_key,
 		*label_value; /* or NULL */
 	const char *rule;     /* of a finding, or NULL */
+	const char *session;  /* whose cells, or NULL */
 	const char *text;     /* words of the program or of its output, or NULL */
 	bool has_uid_filter;
 	uint32_t uid_filter;

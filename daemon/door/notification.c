@@ -20,6 +20,59 @@ int notification_write_output(struct buf *buf, const char *run_id, const char *s
 	return written;
 }
 
+int notification_write_call(struct buf *buf, const struct call_notice *notice, struct err *err)
+{
+	struct arena arena;
+	struct value *asked;
+	int written;
+
+	arena_init(&arena, 4096);
+	asked = value_map(&arena);
+	value_map_put(&arena, asked, "run_id", value_text(&arena, notice->run_id));
+	value_map_put(&arena, asked, "call", value_uint(&arena, notice->call));
+	value_map_put(&arena, asked, "tool", value_text(&arena, notice->tool));
+	/* Only maps and lists take values that may change; writing changes none. */
+	value_map_put(&arena, asked, "args", (struct value *)(uintptr_t)notice->args);
+	value_map_put(&arena, asked, "deadline_us", value_int(&arena, notice->deadline_us));
+	written = rpc_write_notification(buf, "run.call", asked, err);
+	arena_done(&arena);
+	return written;
+}
+
+int notification_write_call_over(
+	struct buf *buf, const char *run_id, uint32_t call, const char *why, struct err *err)
+{
+	struct arena arena;
+	struct value *over;
+	int written;
+
+	arena_init(&arena, 4096);
+	over = value_map(&arena);
+	value_map_put(&arena, over, "run_id", value_text(&arena, run_id));
+	value_map_put(&arena, over, "call", value_uint(&arena, call));
+	value_map_put(&arena, over, "why", value_text(&arena, why));
+	written = rpc_write_notification(buf, "run.call_over", over, err);
+	arena_done(&arena);
+	return written;
+}
+
+int notification_write_display(
+	struct buf *buf, const char *run_id, const struct value *item, struct err *err)
+{
+	struct arena arena;
+	struct value *shown;
+	int written;
+
+	arena_init(&arena, 4096);
+	shown = value_map(&arena);
+	value_map_put(&arena, shown, "run_id", value_text(&arena, run_id));
+	value_map_put(&arena, shown, "main", value_get(item, "main"));
+	value_map_put(&arena, shown, "data", value_get(item, "data"));
+	written = rpc_write_notification(buf, "run.display", shown, err);
+	arena_done(&arena);
+	return written;
+}
+
 int notification_write_started(
 	struct buf *buf, const char *run_id, uint32_t msgid, const char *id, struct err *err)
 {

@@ -158,6 +158,18 @@ void fair_run(struct fair_entry *entry)
 	fair_take(entry->lane);
 }
 
+void fair_hand_over(struct fair_entry *from, struct fair_entry *to)
+{
+	assert(from->is_running);
+
+	to->lane = from->lane;
+	to->is_running = true;
+	list_append(&from->lane->running, &to->link);
+	list_remove(&from->link);
+	from->lane = NULL;
+	from->is_running = false;
+}
+
 void fair_leave(struct fair_entry *entry)
 {
 	struct fair_lane *lane = entry->lane;

@@ -71,6 +71,9 @@ struct fair_entry *fair_next(
 /* The entry stops waiting and counts as taken until fair_leave(). */
 void fair_run(struct fair_entry *entry);
 
+/* The running entry `from` leaves, and `to` runs in its place. */
+void fair_hand_over(struct fair_entry *from, struct fair_entry *to);
+
 /* Takes the entry out of its queue, whether it waits or runs.  May be called again. */
 void fair_leave(struct fair_entry *entry);
 

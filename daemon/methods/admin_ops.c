@@ -12,6 +12,7 @@
 #include "daemon/request/registry.h"
 #include "daemon/runs/facts.h"
 #include "daemon/services.h"
+#include "daemon/sessions/sessions.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
 #include "proto/json.h"
@@ -171,6 +172,8 @@ static int kill_all(struct use *use)
 	killed = request_cancel_all(use->call->services->runs, KILLED_ADMIN);
 	if (killed < 0)
 		return -1;
+	value_map_put(arena, use->result, "sessions",
+		value_uint(arena, sessions_end_all(use->call->services->sessions, SESSION_ADMIN)));
 	value_map_put(arena, use->result, "killed", value_int(arena, killed));
 	return 0;
 }

@@ -49,12 +49,11 @@ static void refuse_right(const struct arrival *arrival, const struct method *met
 }
 
 /* Why no run can be accepted now, or NULL. */
-static const char *closed_door(const struct arrival *arrival, struct rpc_error *ret_error)
+static const char *closed_door(const struct services *services, uint32_t uid, struct arena *arena,
+	struct rpc_error *ret_error)
 {
-	const struct services *services = arrival->services;
 	const struct err *trouble = recorder_trouble(services->recorder);
-	const char *refusal = admin_ops_refusal(services->admin_ops,
-		conn_caller(arrival->conn)->uid, arrival->arena, &ret_error->code);
+	const char *refusal = admin_ops_refusal(services->admin_ops, uid, arena, &ret_error->code);
 
 	if (refusal)
 		return refusal;
@@ -66,8 +65,18 @@ static const char *closed_door(const struct arrival *arrival, struct rpc_error *
 	if (!trouble)
 		return NULL;
 	ret_error->code = store_failure_code(trouble);
-	ret_error->data = store_failure_data(arrival->arena, trouble);
+	ret_error->data = store_failure_data(arena, trouble);
 	return trouble->text;
+}
+
+bool admission_refused(struct call *call)
+{
+	struct rpc_error error = { .code = RPC_CODE_BUSY };
+	const char *why = closed_door(call->services, call->caller.uid, &call->arena, &error);
+
+	if (why)
+		call_error(call, error.code, "%s", why);
+	return why != NULL;
 }
 
 struct request *methods_admit(const struct arrival *arrival, bool is_check)
@@ -78,7 +87,7 @@ struct request *methods_admit(const struct arrival *arrival, bool is_check)
 	struct rpc_error error = { .code = RPC_CODE_BUSY };
 	struct request *request;
 
-	error.message = closed_door(arrival, &error);
+	error.message = closed_door(services, conn_caller(conn)->uid, arrival->arena, &error);
 	if (error.message) {
 		arrival_refuse(arrival, &error);
 		return NULL;

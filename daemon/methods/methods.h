@@ -31,6 +31,11 @@ void method_hello(struct call *call);
 void method_runtimes(struct call *call);
 void method_wait(struct call *call);
 void method_cancel(struct call *call);
+void method_call_reply(struct call *call);
+void method_session_open(struct call *call);
+void method_session_list(struct call *call);
+void method_session_rollback(struct call *call);
+void method_session_close(struct call *call);
 void method_blob_put(struct call *call);
 void method_blob_get(struct call *call);
 void method_subscribe(struct call *call);
@@ -73,6 +78,9 @@ struct value *store_unreadable(struct arena *arena, const struct err *err);
 /* admin.reset_budget: resets the budget that its params name; false: nothing was spent there. */
 bool budgets_reset_asked(struct call *call);
 
+/* Why the caller may start nothing now: the call is answered then, and the result is true. */
+bool admission_refused(struct call *call);
+
 /* ---- what the server calls ------------------------------------------------------------------- */
 
 /*
@@ -89,6 +97,10 @@ void waits_run_renamed(struct services *services, const char *old_id, const char
 
 /* Frees the calls of a connection that closes. */
 void waits_conn_gone(struct services *services, const struct conn *conn);
+
+/* sessions->on_end: writes to the record that the session has ended.  `context`: the services. */
+struct session;
+void session_record_end(void *context, const struct session *session);
 
 /* The daemon closes: answers each test of policies with the results it has so far. */
 void policy_tests_close(struct services *services);

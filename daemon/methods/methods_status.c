@@ -16,6 +16,8 @@
 #include "daemon/request/approvals.h"
 #include "daemon/request/registry.h"
 #include "daemon/services.h"
+#include "daemon/sessions/sessions.h"
+#include "daemon/workers/egress_link.h"
 #include "daemon/workers/pool.h"
 #include "daemon/workers/runtime.h"
 #include "proto/base/clock.h"
@@ -35,6 +37,17 @@ static struct value *describe_host(const struct services *services, struct arena
 	fill_int(&map, "landlock_abi", host->landlock_abi > 0 ? host->landlock_abi : 0);
 	fill_value(&map, "why_not", value_text(arena, host->why_not[0] ? host->why_not : NULL));
 	fill_value(&map, "missing", layers_missing(host, arena));
+	return fill_done(&map);
+}
+
+/* {ready, trouble}: the process that makes the connections of runs. */
+static struct value *describe_egress(const struct services *services, struct arena *arena)
+{
+	const char *trouble = egress_link_trouble(services->egress);
+	struct fill map = fill_start(arena);
+
+	fill_bool(&map, "ready", !trouble);
+	fill_value(&map, "trouble", value_text(arena, trouble));
 	return fill_done(&map);
 }
 
@@ -70,10 +83,16 @@ void method_status_found(struct call *call, struct value *store_status)
 	fill_int(&map, "in_progress",
 		(int64_t)registry_count(services->runs) - services->approvals->count);
 	fill_int(&map, "parked", services->approvals->count);
+	fill_uint(&map, "sessions", sessions_count(services->sessions));
 	fill_int(&map, "subscriptions", services->events->count);
 	fill_int(&map, "queued", queue_count(services->queue));
 	fill_value(&map, "runtimes", runtimes);
+	if (services->pool->packages.count)
+		fill_value(&map, "packages",
+			package_sets_describe(&services->pool->packages, NULL, arena));
 	fill_value(&map, "inspectors", policies_status(services->policies, arena));
+	if (services->egress)
+		fill_value(&map, "egress", describe_egress(services, arena));
 	fill_value(&map, "outcomes", outcomes);
 	fill_uint(&map, "commits", commits);
 	fill_uint(&map, "records", records);

@@ -35,7 +35,8 @@ struct conn;
 	X(ASKED,    "asked") \
 	X(APPROVED, "approved") \
 	X(ADMIN_OP, "admin_op") \
-	X(ALERT,    "alert")
+	X(ALERT,    "alert") \
+	X(SESSION,  "session")
 /* clang-format on */
 
 enum event_kind {

@@ -5,26 +5,23 @@
 
 #include "daemon/settings/config_allowances.h"
 #include "proto/base/container.h"
+#include "proto/job/job_network.h"
 
 static const enum config_for order[] = { FOR_RUNTIME, FOR_GID, FOR_UID, FOR_POLICY };
 
 static void replace(struct job_limits *limits, const struct job_limits *named)
 {
-#define REPLACE(name, meaning)                 \
-	if (named->name != CONFIG_LIMIT_UNSET) \
-		limits->name = named->name;
-	JOB_LIMITS(REPLACE)
-#undef REPLACE
+	for (size_t i = 0; i < JOB_LIMIT_COUNT; i++)
+		if (named->each[i] != CONFIG_LIMIT_UNSET)
+			limits->each[i] = named->each[i];
 }
 
 /* A limit that is not set is the largest number, so it lowers nothing. */
 static void lower(struct job_limits *limits, const struct job_limits *most)
 {
-#define LOWER(name, meaning)           \
-	if (most->name < limits->name) \
-		limits->name = most->name;
-	JOB_LIMITS(LOWER)
-#undef LOWER
+	for (size_t i = 0; i < JOB_LIMIT_COUNT; i++)
+		if (most->each[i] < limits->each[i])
+			limits->each[i] = most->each[i];
 }
 
 static bool is_for(const struct config_allowance *allowance, enum config_for whom,
@@ -75,12 +72,10 @@ const struct job_bounds *allowances_bounds(const struct config *config,
 
 static bool says_something(const struct job_limits *limits)
 {
-	bool says = false;
-
-#define LOOK(name, meaning) says = says || limits->name != CONFIG_LIMIT_UNSET;
-	JOB_LIMITS(LOOK)
-#undef LOOK
-	return says;
+	for (size_t i = 0; i < JOB_LIMIT_COUNT; i++)
+		if (limits->each[i] != CONFIG_LIMIT_UNSET)
+			return true;
+	return false;
 }
 
 int allowances_add_policies(struct config *config, const struct policies *policies, struct err *err)
@@ -105,6 +100,52 @@ int allowances_add_policies(struct config *config, const struct policies *polici
 		config->allowance_count++;
 	}
 	return 0;
+}
+
+/* ---- hosts ----------------------------------------------------------------------------------- */
+
+/* `list` has words as network_read_host() reads them; without a port, 443 is meant. */
+static bool list_covers(const char *list, const char *host, uint16_t port)
+{
+	while (*list) {
+		char allowed[NETWORK_HOST_MAX];
+		size_t len = strcspn(list, " ");
+		int allowed_port = 0;
+
+		if (network_read_host(list, len, allowed, &allowed_port) &&
+			(allowed_port < 0 || (allowed_port ? allowed_port : 443) == port) &&
+			network_covers(allowed, host))
+			return true;
+		list += len + (list[len] == ' ');
+	}
+	return false;
+}
+
+static const char *egress_list(
+	const struct config *config, enum config_for whom, const struct allowance_case *what)
+{
+	for (unsigned i = 0; i < config->allowance_count; i++)
+		if (config->allowances[i].has_egress && is_for(&config->allowances[i], whom, what))
+			return config->allowances[i].egress_allow;
+	return NULL;
+}
+
+bool allowances_cover_host(const struct config *config, const struct allowance_case *what,
+	const char *host, uint16_t port)
+{
+	struct allowance_case whole = *what;
+	const char *list = config->egress.allow;
+	const char *of_policy;
+
+	if (!whole.policy)
+		whole.policy = config->policy;
+	of_policy = egress_list(config, FOR_POLICY, &whole);
+	for (size_t i = 0; i + 1 < COUNT_OF(order); i++) { /* without the policy */
+		const char *replaced = egress_list(config, order[i], &whole);
+
+		list = replaced ? replaced : list;
+	}
+	return list_covers(list, host, port) && (!of_policy || list_covers(of_policy, host, port));
 }
 
 /* 0: no bound. */

@@ -36,5 +36,13 @@ int allowances_add_policies(
 void allowances_budgets(const struct config *config, const struct allowance_case *what,
 	struct budget_limits ret_budgets[BUDGET_SCOPE_COUNT]);
 
+/*
+ * Whether a run of this case may ask for a host, or a pattern, and a port.  The list of the user
+ * replaces that of the group, that of the runtime, and the general one; a list of the policy must
+ * hold it besides.
+ */
+bool allowances_cover_host(const struct config *config, const struct allowance_case *what,
+	const char *host, uint16_t port);
+
 /* [{for, name, limits, most}]: only the limits that are set. */
 struct value *allowances_describe(const struct config *config, struct arena *arena);

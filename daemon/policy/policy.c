@@ -308,6 +308,13 @@ static bool executes(const struct policy_question *question)
 	return question->only_checks || rulebook_executes(question->policy, question->language);
 }
 
+enum policy_decision policy_of_network(const struct policy *policy)
+{
+	unsigned network = policy->bounds.network;
+
+	return network ? (enum policy_decision)(network - 1) : POLICY_ALLOW;
+}
+
 bool policy_executes(
 	const struct policy *policy, const char *language, struct policy_finding *ret_finding)
 {

@@ -89,6 +89,9 @@ const struct policy *policies_find(const struct policies *policies, const char *
 const char *policy_name(const struct policy *policy);
 const char *policy_digest(const struct policy *policy);
 
+/* What it decides about a run that asks for a network, whose hosts the settings allow. */
+enum policy_decision policy_of_network(const struct policy *policy);
+
 /* The decision of its strictest rule: POLICY_DENY, or milder. */
 enum policy_decision policy_strictest(const struct policy *policy);
 

@@ -205,6 +205,8 @@ static void digest_policy(
 	digest_words(&digest, &policy->bounds.unread);
 	digest_add_u64(&digest, policy->bounds.executes.words != NULL);
 	digest_words(&digest, &policy->bounds.executes);
+	if (policy->bounds.network)
+		digest_add_u64(&digest, policy->bounds.network);
 	digest_settings(making, settings, policy, &digest);
 	digest_end_text(&digest, policy->digest);
 }
@@ -637,6 +639,8 @@ static int set_bounds(struct making *making, struct policy *policy, const struct
 	bounds->code_bytes = own_or(bounds->code_bytes, parent->bounds.code_bytes);
 	inherit_limits(&bounds->limits, &parent->bounds.limits);
 	inherit_limits(&bounds->most, &parent->bounds.most);
+	if (!bounds->network)
+		bounds->network = parent->bounds.network;
 	return 0;
 }
 

@@ -201,11 +201,9 @@ static int read_numbers(
 
 static uint64_t *limit_called(struct job_limits *limits, const char *name)
 {
-#define FIND(field, meaning)           \
-	if (strcmp(name, #field) == 0) \
-		return &limits->field;
-	JOB_LIMITS(FIND)
-#undef FIND
+	for (size_t i = 0; i < JOB_LIMIT_COUNT; i++)
+		if (strcmp(name, job_limit_names[i]) == 0)
+			return &limits->each[i];
 	return NULL;
 }
 
@@ -295,6 +293,20 @@ static int read_lists(
 	return 0;
 }
 
+static int read_network(
+	struct reading *reading, const char *key, const struct value *value, void *field)
+{
+	static const enum policy_decision decisions[] = { POLICY_ALLOW, POLICY_ASK, POLICY_DENY };
+	const char *word = value_as_text(value);
+
+	for (size_t i = 0; word && i < COUNT_OF(decisions); i++)
+		if (strcmp(policy_decision_word(decisions[i]), word) == 0) {
+			*(unsigned *)field = 1 + (unsigned)decisions[i];
+			return 0;
+		}
+	return complain(reading, key, "write \"allow\", \"ask\" or \"deny\"");
+}
+
 #define FIELD(field) offsetof(struct policy_file, field)
 static const struct {
 	const char *word;
@@ -317,6 +329,7 @@ static const struct {
 	{ "numbers", read_numbers, 0 },
 	{ "limits", read_limits, FIELD(bounds.limits) },
 	{ "most", read_limits, FIELD(bounds.most) },
+	{ "network", read_network, FIELD(bounds.network) },
 };
 #undef FIELD
 

@@ -96,6 +96,8 @@ struct policy_bounds {
 	struct policy_words entries;    /* names that a program may run as; NULL: any */
 	uint64_t code_bytes;            /* of one text, at most; or POLICY_LIMIT_UNSET */
 	struct job_limits limits, most; /* or POLICY_LIMIT_UNSET, each of them */
+	unsigned
+		network; /* what it does with a run that asks for one: 1 + policy_decision; 0: unset */
 };
 
 struct policy_file {

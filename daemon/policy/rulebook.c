@@ -310,11 +310,10 @@ static struct value *limits_of(const struct job_limits *limits, struct arena *ar
 {
 	struct value *map = value_map(arena);
 
-#define PUT(name, meaning)                      \
-	if (limits->name != POLICY_LIMIT_UNSET) \
-		(void)value_map_put(arena, map, #name, value_uint(arena, limits->name));
-	JOB_LIMITS(PUT)
-#undef PUT
+	for (size_t i = 0; i < JOB_LIMIT_COUNT; i++)
+		if (limits->each[i] != POLICY_LIMIT_UNSET)
+			(void)value_map_put(
+				arena, map, job_limit_names[i], value_uint(arena, limits->each[i]));
 	return map;
 }
 

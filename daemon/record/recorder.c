@@ -79,6 +79,8 @@ static int recording_write(struct store *store, struct recording *recording, str
 		return store_put_unparked(store, recording->run.run_id, err);
 	case RECORDING_USE:
 		return store_put_use(store, recording->grant, err);
+	case RECORDING_CALL:
+		return store_put_call(store, recording->call, err);
 	}
 	return -1;
 }

@@ -26,6 +26,7 @@ enum recording_kind {
 	RECORDING_PARKED,   /* run and parking */
 	RECORDING_UNPARKED, /* run */
 	RECORDING_USE,      /* grant */
+	RECORDING_CALL,     /* call */
 };
 
 struct recording {
@@ -37,8 +38,9 @@ struct recording {
 	struct store_checkpoint *checkpoint; /* RECORDING_CHECKPOINT; filled in */
 	/* RECORDING_CARE: called on the thread, writes in the open transaction. */
 	int (*write)(struct recording *recording, struct store *store, struct err *err);
-	struct store_parking parking; /* RECORDING_PARKED */
-	int64_t grant;                /* RECORDING_USE */
+	struct store_parking parking;  /* RECORDING_PARKED */
+	int64_t grant;                 /* RECORDING_USE */
+	const struct store_call *call; /* RECORDING_CALL */
 	/* Called in the loop; `err` is NULL if the record is in the store. */
 	void (*done)(struct recording *recording, const struct err *err);
 	/* filled in by the recorder */

@@ -5,6 +5,7 @@
 
 #include "daemon/redact/encodings.h"
 #include "proto/base/container.h"
+#include "proto/job/job_display.h"
 
 #define CUT_BOTH (REDACT_CUT_FRONT | REDACT_CUT_END)
 
@@ -88,6 +89,8 @@ void mask_spec(struct redactor *redactor, const struct job_spec *spec, struct jo
 	redact_pairs(redactor, &kept.labels, &kept.label_count);
 	redact_globs(redactor, &kept);
 	kept.schema = redact_value(redactor, kept.schema);
+	kept.tools_asked = redact_value(redactor, kept.tools_asked);
+	kept.network_asked = redact_value(redactor, kept.network_asked);
 	kept.secrets = NULL;
 	kept.masks = redactor->masks - before;
 	*ret_kept = kept;
@@ -102,6 +105,45 @@ static void redact_stream(struct redactor *redactor, struct job_stream *stream)
 	(void)redact_bytes(redactor, &stream->head, cut ? REDACT_CUT_END : 0);
 	(void)redact_behind(redactor, &stream->tail, stream->before_tail,
 		cut && !stream->before_tail ? REDACT_CUT_FRONT : 0);
+}
+
+/* Images and other bytes are not searched: what a picture shows cannot be found in its bytes. */
+static const struct value *redact_content(struct redactor *redactor, const struct value *data)
+{
+	struct value *kept = value_map(redactor->arena);
+
+	for (size_t i = 0; kept && value_is(data, VALUE_MAP) && i < data->map.count; i++) {
+		const struct value_entry *entry = &data->map.entries[i];
+		struct bytes type = { entry->key, entry->key_len };
+		const struct value *content = entry->value;
+
+		if (!value_is(content, VALUE_BYTES))
+			content = redact_value(redactor, content);
+		if (redact_bytes(redactor, &type, 0))
+			continue;
+		value_map_put_len(redactor->arena, kept, type.data, type.len,
+			(struct value *)(uintptr_t)content);
+	}
+	return kept;
+}
+
+static void redact_display(struct redactor *redactor, struct job_result *kept)
+{
+	struct value *list = kept->display ? value_list(redactor->arena) : NULL;
+	uint64_t before = redactor->masks;
+
+	for (size_t i = 0; list && i < kept->display->list.count; i++) {
+		const struct value *from = kept->display->list.items[i];
+		struct value *item = value_map(redactor->arena);
+
+		value_map_put(redactor->arena, item, "main", value_get(from, "main"));
+		value_map_put(redactor->arena, item, "data",
+			(struct value *)(uintptr_t)redact_content(
+				redactor, value_get(from, "data")));
+		value_list_add(redactor->arena, list, item);
+	}
+	if (redactor->masks != before || !list)
+		kept->display = list;
 }
 
 static void redact_findings(struct redactor *redactor, struct policy_verdict *verdict)
@@ -174,10 +216,12 @@ void mask_result(
 	(void)redact_text(redactor, &kept.reason, CUT_BOTH);
 	redact_stream(redactor, &kept.out);
 	redact_stream(redactor, &kept.errout);
+	redact_display(redactor, &kept);
 	kept.value = redact_value(redactor, kept.value);
 	kept.error = redact_value(redactor, kept.error);
 	kept.evidence = redact_value(redactor, kept.evidence);
 	kept.files = redact_value(redactor, kept.files);
+	kept.connections = redact_value(redactor, kept.connections);
 	redact_output_errors(redactor, &kept);
 	redact_findings(redactor, &kept.verdict);
 	redact_artifacts(redactor, &kept);
@@ -192,7 +236,8 @@ void mask_everything(struct job_result *kept)
 	kept->reason = "withheld: there was no memory to look for secrets";
 	kept->out.head = kept->out.tail = (struct bytes){ "", 0 };
 	kept->errout.head = kept->errout.tail = (struct bytes){ "", 0 };
-	kept->value = kept->error = kept->evidence = kept->files = NULL;
+	kept->display = NULL;
+	kept->value = kept->error = kept->evidence = kept->files = kept->connections = NULL;
 	kept->output_error_count = kept->verdict.finding_count = 0;
 	kept->artifact_count = kept->skipped_count = kept->step_count = 0;
 }
@@ -278,5 +323,5 @@ size_t masked_result_cost(const struct job_result *result)
 
 	for (size_t i = 0; i < result->artifact_count; i++)
 		bytes += result->artifacts[i].data.len;
-	return bytes;
+	return bytes + job_display_bytes(result->display);
 }

@@ -17,6 +17,7 @@
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
 #include "proto/digest.h"
+#include "proto/job/job_network.h"
 
 #define MESSAGE_BYTES ((size_t)128 << 20) /* limit for a message about a waiting run */
 #define ARENA_BYTES   ((size_t)128 << 20) /* in addition to three times the largest request */
@@ -519,6 +520,25 @@ static int put_text_hash(struct buf *buf, const char *path, struct bytes text)
 		       : 0;
 }
 
+/* The network counts whatever the policy says about it: a person approves what is asked for. */
+static int put_network(struct buf *buf, const struct job_network *network)
+{
+	static const char mark[] = "network";
+
+	if (!network)
+		return 0;
+	if (buf_append(buf, mark, sizeof(mark)) < 0)
+		return -1;
+	for (size_t i = 0; i < network->pair_count; i++) {
+		const struct network_pair *pair = &network->pairs[i];
+
+		if (buf_printf(buf, "%s:%u %d", pair->host, pair->port, pair->tls) < 0 ||
+			buf_append_byte(buf, '\0') < 0)
+			return -1;
+	}
+	return 0;
+}
+
 /*
  * Collects everything that was judged, and the policy.  NULs separate the parts, since no part can
  * contain one.
@@ -532,6 +552,8 @@ static int put_subject(struct buf *buf, const struct request *request)
 		buf_append(buf, spec->language, strlen(spec->language) + 1) < 0 ||
 		put_text_hash(buf, "", spec->code) < 0)
 		return -1;
+	if (spec->session && buf_append(buf, spec->session, strlen(spec->session) + 1) < 0)
+		return -1;
 	for (size_t i = 0; i < spec->file_count; i++)
 		if (judged_file_kind(request, &spec->files[i]) != FILE_OF_DATA &&
 			put_text_hash(buf, spec->files[i].path, spec->files[i].data) < 0)
@@ -540,7 +562,7 @@ static int put_subject(struct buf *buf, const struct request *request)
 		if (judged_variable(request, spec->env[i].key) &&
 			put_text_hash(buf, spec->env[i].key, spec->env[i].value) < 0)
 			return -1;
-	return 0;
+	return put_network(buf, spec->network);
 }
 
 int approval_subject(const struct request *request, char ret_subject[HASH_TEXT_LEN + 1])

@@ -22,6 +22,11 @@ struct value *replay_params(struct arena *arena, const struct value *record, con
 	const struct value *request = value_get(record, "request");
 
 	*ret_why = NULL;
+	if (value_is(value_get(request, "session"), VALUE_TEXT)) {
+		*ret_why = "it is a cell of a session, which builds on the cells before it: run "
+			   "them again in a new session";
+		return NULL;
+	}
 	if (value_get(record, "pruned")) {
 		*ret_why = "its contents were deleted from the store";
 		return NULL;
@@ -92,6 +97,8 @@ static const struct part {
 	{ .key = "stderr", .has_lines = true },
 	{ .key = "stderr_tail", .has_lines = true },
 	{ .key = "stderr_bytes" },
+	{ .key = "display", .keys = { "main", "data" }, .is_list = true },
+	{ .key = "display_broken" },
 	{ .key = "value" },
 	{ .key = "error", .keys = { "type", "message", "line" } },
 	{ .key = "artifacts", .keys = { "path", "sha256", "mode" }, .is_list = true },
@@ -277,6 +284,17 @@ static void compare_map(struct arena *arena, struct value *list, const char *nam
 	}
 }
 
+/* compare_map() leaves out lists. */
+static void compare_packages(
+	struct arena *arena, struct value *list, const struct value *then, const struct value *now)
+{
+	const struct value *before = value_get(then, "packages");
+	const struct value *after = value_get(now, "packages");
+
+	if (now && !is_same_value(before, after))
+		value_list_add(arena, list, difference(arena, "runtime.packages", before, after));
+}
+
 static struct value *list_circumstances(
 	struct arena *arena, const struct value *record, const struct value *result)
 {
@@ -286,6 +304,7 @@ static struct value *list_circumstances(
 	for (size_t i = 0; i < COUNT_OF(maps); i++)
 		compare_map(arena, list, maps[i], value_get(record, maps[i]),
 			value_get(result, maps[i]));
+	compare_packages(arena, list, value_get(record, "runtime"), value_get(result, "runtime"));
 	return list;
 }
 

@@ -37,6 +37,7 @@
 #include "daemon/redact/redactor.h"
 #include "daemon/request/claims.h"
 #include "daemon/runs/execution.h"
+#include "daemon/sessions/sessions.h"
 #include "daemon/workers/worker_queue.h"
 #include "proto/base/arena.h"
 #include "proto/base/list.h"
@@ -48,6 +49,8 @@ struct conn;
 struct request;
 struct runtime;
 struct parking;
+struct run_calls;
+struct networking;
 
 #define REQUEST_STEPS_MAX 32
 
@@ -143,15 +146,31 @@ struct request {
 	struct request_masked masked;
 	struct budget_ticket budget;
 	const struct policy *policy;
-	size_t texts_judged;     /* number of judged texts: the program first, then files */
-	struct parking *parking; /* set once the run was parked for approval: approvals.h */
+	size_t texts_judged;           /* number of judged texts: the program first, then files */
+	struct parking *parking;       /* set once the run was parked for approval: approvals.h */
+	bool awaits_network;           /* its program is over, its connections are not told yet */
+	struct networking *networking; /* of a run with a network: networking.h */
 	struct runtime *runtime;
+	const struct package_set **packages; /* that the run uses (request_packages.h) */
+	size_t package_count;
+	struct session *session; /* of a cell, else NULL: cell.h */
+	struct session_turn turn;
+	uint64_t cell; /* its number in the session; 0: it has not begun */
+	uint32_t from; /* the state that it began in */
 	struct queue_entry queue;
 	struct timer *queue_timer; /* time limit in the queue */
 	struct execution execution;
+	struct run_calls *calls; /* of tools; NULL: none are offered */
 	struct recording begun;
 	struct recording ended;
 	struct buf early_output; /* notifications held back until the run is known */
+	struct {
+		size_t at; /* in the bytes that the program displays: what is sent */
+		size_t sent;
+		struct wire_scanner *scanner;
+		bool begun; /* to scan the next item */
+		bool waits; /* the rest is sent with the result */
+	} display;          /* private to run_display.c */
 	int64_t received_us, received_wall_us, entered_us;
 	struct job_step steps[REQUEST_STEPS_MAX];
 };

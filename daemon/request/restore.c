@@ -53,9 +53,8 @@ int restore_spec(struct arena *arena, const struct value *params,
 	struct job_refusal refusal = { 0 };
 	int read;
 
-#define ANY(name, meaning) any.standard.name = any.most.name = INT64_MAX;
-	JOB_LIMITS(ANY)
-#undef ANY
+	for (size_t i = 0; i < JOB_LIMIT_COUNT; i++)
+		any.standard.each[i] = any.most.each[i] = INT64_MAX;
 	read = job_spec_from_value(arena, params, &any, ret_spec, &refusal, err);
 	if (read > 0)
 		return err_set(

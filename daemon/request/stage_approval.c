@@ -202,7 +202,10 @@ enum stage stage_approval(struct request *request)
 		return approved(request);
 	if (approval_subject(request, subject) < 0)
 		return refuse_approval(request, RPC_CODE_BUSY, "no memory for another run");
-	grant = grants_find(&request->services->approvals->grants, request->caller.uid, subject);
+	/* A grant is for a program that carries all that it is.  A cell does not. */
+	grant = request->session ? NULL
+				 : grants_find(&request->services->approvals->grants,
+					   request->caller.uid, subject);
 	if (grant)
 		return use_grant(request, grant);
 	return masking_of_record(request, park);

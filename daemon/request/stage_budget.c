@@ -7,6 +7,7 @@
 
 #include "daemon/policy/allowances.h"
 #include "daemon/redact/masked_record.h"
+#include "daemon/request/run_calls.h"
 #include "daemon/request/stages.h"
 #include "daemon/services.h"
 #include "proto/base/clock.h"
@@ -255,6 +256,8 @@ void stage_budget_settle(struct request *request)
 		spent.wall_us = positive(metrics->start_us) + positive(metrics->exec_us);
 	}
 	spent.stored_bytes = masked_spec_cost(&request->spec) + masked_result_cost(result);
+	if (request->calls)
+		spent.stored_bytes += run_calls_stored(request->calls);
 	request->budget.stored_bytes = spent.stored_bytes;
 	request->budget.counted = true;
 	what = case_of(request);

@@ -37,7 +37,7 @@ enum stage stage_cache(struct request *request)
 	const struct job_hashes hashes = { request->result.code_hash, request->result.input_hash };
 	const char *runtime = value_as_text(value_get(request->result.runtime, "digest"));
 	const struct job_circumstances circumstances = { request->caller.uid, runtime,
-		policy_digest(request->policy) };
+		policy_digest(request->policy), value_get(request->result.runtime, "packages") };
 
 	if (request->spec.cache == CACHE_OFF)
 		return STAGE_BEGIN;

@@ -7,10 +7,15 @@
 #include "daemon/gate/blobs.h"
 #include "daemon/loop/thread_work.h"
 #include "daemon/policy/allowances.h"
+#include "daemon/request/cell.h"
+#include "daemon/request/known_names.h"
 #include "daemon/request/masking.h"
+#include "daemon/request/networking.h"
 #include "daemon/request/pipeline.h"
 #include "daemon/request/record_lookup.h"
 #include "daemon/request/registry.h"
+#include "daemon/request/request_packages.h"
+#include "daemon/request/run_calls.h"
 #include "daemon/request/stages.h"
 #include "daemon/services.h"
 #include "daemon/workers/fingerprint.h"
@@ -18,7 +23,6 @@
 #include "daemon/workers/runtime.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
-#include "proto/base/nearest.h"
 #include "proto/job/language.h"
 #include "proto/method/absent.h"
 #include "proto/method/method.h"
@@ -26,50 +30,27 @@
 #include "proto/version.h"
 #include "proto/wire/rpc.h"
 
-#define FILES_MOST      1024 /* the limit in run.json */
-#define NOTICE_BYTES    4096
-#define EXEC_TEXT_BYTES ((size_t)128 << 10) /* including the final NUL: MAX_ARG_STRLEN */
+#define FILES_MOST        1024 /* the limit in run.json */
+#define NOTICE_BYTES      4096
+#define EXEC_TEXT_BYTES   ((size_t)128 << 10) /* including the final NUL: MAX_ARG_STRLEN */
 /* maximum age of a run_id that a caller chose: five minutes */
-#define RUN_ID_AGE_MS   300000L
-#define CHECK_AT_ONCE   ((size_t)512 << 10) /* a message with its values; about 1 ms */
-
-/* Lists the runtimes for an error message. */
-static const char *runtime_names(struct request *request)
-{
-	const struct pool *pool = request->services->pool;
-	const char *list = "";
-
-	for (unsigned i = 0; i < pool->runtime_count && list; i++)
-		list = arena_printf(&request->arena, "%s%s%s", list, i ? ", " : "",
-			pool->runtimes[i].config->name);
-	return list ? list : "";
-}
-
-static const char *policy_names(struct request *request)
-{
-	const struct value *policies =
-		policies_describe(request->services->policies, &request->arena);
-	const char *list = "";
-
-	for (size_t i = 0; value_at(policies, i) && list; i++)
-		list = arena_printf(&request->arena, "%s%s%s", list, i ? ", " : "",
-			value_as_text(value_get(value_at(policies, i), "name")));
-	return list ? list : "";
-}
+#define RUN_ID_AGE_MS     300000L
+#define PACKAGES_RETRY_MS 1000
+#define CHECK_AT_ONCE     ((size_t)512 << 10) /* a message with its values; about 1 ms */
 
 /*
  * Runs before the params are checked, so the names of runtime and policy may be unknown; such names
  * have no limits of their own.
  */
-static const struct job_bounds *bounds_of(const struct request *request, struct job_bounds *room)
+const struct job_bounds *stage_contract_bounds(const struct services *services,
+	const struct caller *caller, const struct value *params, struct job_bounds *room)
 {
-	const struct services *services = request->services;
 	const struct allowance_case what = {
-		.runtime = value_as_text(value_get(request->params, "language")),
-		.policy = value_as_text(value_get(request->params, "policy")),
+		.runtime = value_as_text(value_get(params, "language")),
+		.policy = value_as_text(value_get(params, "policy")),
 		.has_caller = true,
-		.uid = request->caller.uid,
-		.gid = request->caller.gid,
+		.uid = caller->uid,
+		.gid = caller->gid,
 	};
 
 	return allowances_bounds(services->config, services->bounds, &what, room);
@@ -85,50 +66,22 @@ static const struct value *describe_interpreter(struct request *request)
 		&request->arena, map, "filters", value_text(&request->arena, CED_FILTERS_DIGEST));
 	value_map_put(
 		&request->arena, map, "kernel", value_text(&request->arena, fingerprint_kernel()));
+	if (request->package_count)
+		value_map_put(&request->arena, map, "packages", request_packages_stamp(request));
 	return map;
 }
 
 /* ---- rejecting ------------------------------------------------------------------------------ */
 
-/* Returns an error message when this host does not have the name, else NULL. */
-static const char *unknown_runtime(struct request *request, const char *name)
-{
-	const struct pool *pool = request->services->pool;
-	struct nearest nearest = NEAREST_OF(name);
-
-	if (!name || pool_find(request->services->pool, name))
-		return NULL;
-	for (unsigned i = 0; i < pool->runtime_count; i++)
-		nearest_offer(&nearest, pool->runtimes[i].config->name);
-	return arena_printf(&request->arena,
-		"/language: this host has no runtime \"%s\"%s %s has: %s", name,
-		nearest.best ? nearest_hint(&nearest) : ";", nearest.best ? "It" : "it",
-		runtime_names(request));
-}
-
-static const char *unknown_policy(struct request *request, const char *name)
-{
-	struct nearest nearest = NEAREST_OF(name);
-	const struct value *policies;
-
-	if (!name || policies_find(request->services->policies, name))
-		return NULL;
-	policies = policies_describe(request->services->policies, &request->arena);
-	for (size_t i = 0; value_at(policies, i); i++)
-		nearest_offer(&nearest, value_as_text(value_get(value_at(policies, i), "name")));
-	return arena_printf(&request->arena, "/policy: there is no policy \"%s\"%s %s are: %s",
-		name, nearest.best ? nearest_hint(&nearest) : ";", nearest.best ? "There" : "there",
-		policy_names(request));
-}
-
 /* Names that the schema run.json cannot check. */
 static const struct {
 	const char *key;
 	const char *pointer;
-	const char *(*unknown)(struct request *request, const char *name);
+	const char *(*unknown)(
+		const struct services *services, struct arena *arena, const char *name);
 } names[] = {
-	{ "language", "/language", unknown_runtime },
-	{ "policy", "/policy", unknown_policy },
+	{ "language", "/language", names_unknown_runtime },
+	{ "policy", "/policy", names_unknown_policy },
 };
 
 static const char *name_in(const struct request *request, const char *key)
@@ -148,7 +101,8 @@ static bool is_listed(const struct job_refusals *refusals, const char *pointer)
 static void add_unknown_names(struct request *request, struct job_refusals *all)
 {
 	for (size_t i = 0; i < COUNT_OF(names) && all->count < JOB_REFUSALS_MAX; i++) {
-		const char *message = names[i].unknown(request, name_in(request, names[i].key));
+		const char *message = names[i].unknown(
+			request->services, &request->arena, name_in(request, names[i].key));
 
 		if (message && !is_listed(all, names[i].pointer))
 			all->items[all->count++] =
@@ -186,7 +140,8 @@ static enum stage refuse_contract(struct request *request, const struct job_refu
 static bool find_names(struct request *request, struct job_refusal *ret_refusal)
 {
 	for (size_t i = 0; i < COUNT_OF(names); i++) {
-		const char *message = names[i].unknown(request, name_in(request, names[i].key));
+		const char *message = names[i].unknown(
+			request->services, &request->arena, name_in(request, names[i].key));
 
 		if (!message)
 			continue;
@@ -370,6 +325,39 @@ static bool cannot_be_passed(struct request *request, struct job_refusal *ret_re
 	return false;
 }
 
+/* The client may send the request again when the set has been checked. */
+static enum stage refuse_until_checked(struct request *request, const struct job_refusal *refusal)
+{
+	request_fail(request, RPC_CODE_BUSY, "%s", refusal->message);
+	request->failure.retry_after_ms = PACKAGES_RETRY_MS;
+	if (request->is_check)
+		return refuse_contract(request, refusal);
+	return request_not_run(request, OUTCOME_BUSY, refusal->message);
+}
+
+/* A request that was approved comes here again, with its calls. */
+static bool offer_tools(struct request *request, struct job_refusal *ret_refusal)
+{
+	if (request->calls || request->is_check)
+		return true;
+	request->calls = run_calls_new(request);
+	*ret_refusal = (struct job_refusal){ "/tools", "work", "no memory for the calls of tools" };
+	return request->calls != NULL;
+}
+
+/* A command has no values, and a client must not believe that there were none to show. */
+static bool cannot_display(struct request *request, struct job_refusal *ret_refusal)
+{
+	if (!request->spec.display || runtime_displays(request->runtime))
+		return false;
+	*ret_refusal = (struct job_refusal){ "/display", "value",
+		arena_printf(&request->arena,
+			"/display: programs in \"%s\" have no values to display: leave it out, and "
+			"print to stdout",
+			request->spec.language) };
+	return true;
+}
+
 /*
  * Finds what this host has for the request.  The spec of a run is masked before, since the record of
  * a refusal needs that.
@@ -379,11 +367,24 @@ static enum stage fit_to_host(struct request *request)
 	struct job_refusal refusal = { "", "value",
 		"this host lacks something that the request names" };
 
-	if (!find_names(request, &refusal) || cannot_be_passed(request, &refusal))
+	if (!find_names(request, &refusal) || cannot_be_passed(request, &refusal) ||
+		cannot_display(request, &refusal) || !networking_is_allowed(request, &refusal))
+		return refuse_contract(request, &refusal);
+	switch (request_packages_find(request, &refusal)) {
+	case PACKAGES_FOUND:
+		break;
+	case PACKAGES_REFUSED:
+		return refuse_contract(request, &refusal);
+	case PACKAGES_CHECKED_NOW:
+		return refuse_until_checked(request, &refusal);
+	}
+	if (request->spec.tool_count && !offer_tools(request, &refusal))
 		return refuse_contract(request, &refusal);
 	request->result.runtime = describe_interpreter(request);
 	if (request->spec.deterministic)
 		request->runtime = request->runtime->steady;
+	if (request->spec.network)
+		request->runtime = request->runtime->networked;
 	return take_run_id(request);
 }
 
@@ -401,6 +402,8 @@ static enum stage contract_checked(struct request *request, struct contract_chec
 	request->spec = check->spec;
 	request->contract = CONTRACT_READ;
 	request->result.limits = request->spec.limits;
+	if (request->spec.display)
+		request->result.display = value_list(&request->arena);
 	memcpy(request->result.code_hash, check->code_hash, sizeof(check->code_hash));
 	memcpy(request->result.input_hash, check->input_hash, sizeof(check->input_hash));
 	return request->is_check ? fit_to_host(request) : masking_of_spec(request, fit_to_host);
@@ -512,15 +515,23 @@ enum stage stage_contract(struct request *request)
 	const struct value *normal = normal_form(request);
 	struct contract_check here = { .request = request, .err = ERR_INIT };
 	struct contract_check *check = &here;
+	int bound;
 
 	if (normal) /* without memory the params stay as they are */
 		request->params = normal;
+	bound = cell_bind(request, &here.refusal);
+	if (bound) {
+		here.answer = bound;
+		(void)err_set(&here.err, ERR_MEMORY, "no memory for a request");
+		return contract_checked(request, &here);
+	}
 	if (request->held_bytes > CHECK_AT_ONCE)
 		check = arena_new(&request->arena, struct contract_check);
 	if (!check)
 		check = &here;
 	*check = here;
-	check->bounds = bounds_of(request, &check->room);
+	check->bounds = stage_contract_bounds(
+		request->services, &request->caller, request->params, &check->room);
 	pin_blobs(request, check);
 	if (check != &here && check_on_thread(check))
 		return STAGE_WAIT;
@@ -532,4 +543,7 @@ void stage_contract_leave(struct request *request)
 {
 	for (size_t i = 0; i < request->pin_count; i++)
 		blob_unref(request->pins[i]);
+	run_calls_free(request->calls);
+	request->calls = NULL;
+	cell_unbind(request);
 }

@@ -11,6 +11,7 @@
 #include "daemon/services.h"
 #include "proto/base/clock.h"
 #include "proto/base/log.h"
+#include "proto/job/job_display.h"
 #include "proto/json.h"
 #include "proto/schema/schema.h"
 #include "proto/wire/wire.h"
@@ -105,6 +106,24 @@ static bool check_json(struct request *request, uint64_t work)
 
 /* ---- in the loop or on a thread ------------------------------------------------------------- */
 
+/* The values of a list take more memory than its bytes. */
+#define DISPLAY_VALUES_MAX ((size_t)32 << 20)
+
+static void gather_display(struct request *request)
+{
+	struct execution *execution = &request->execution;
+	size_t len = 0;
+	char *bytes = capture_front(&execution->display, &len);
+
+	arena_init(&execution->display_arena, DISPLAY_VALUES_MAX);
+	if (bytes)
+		job_display_read(&execution->display_arena, bytes, len,
+			execution->display.passed || execution->display.failed, &request->result);
+	else
+		request->result.display_truncated =
+			execution->display.passed || execution->display.failed;
+}
+
 static void gather_output(struct request *request)
 {
 	struct execution *execution = &request->execution;
@@ -113,6 +132,8 @@ static void gather_output(struct request *request)
 
 	keep_stream(&execution->out, &result->out);
 	keep_stream(&execution->errout, &result->errout);
+	if (request->spec.display)
+		gather_display(request);
 	if (artifacts_read(&request->arena, &execution->artifacts.bytes, &request->spec, result,
 		    &err) < 0) {
 		log_event(LOG_LEVEL_WARNING, "artifacts.odd", LOG_STR("why", err.text));
@@ -179,7 +200,8 @@ enum stage stage_output(struct request *request)
 	const struct execution *execution = &request->execution;
 	size_t bytes = request->result.out.head.len + execution->out.head_len +
 		       execution->out.tail_len + execution->errout.head_len +
-		       execution->errout.tail_len + execution->artifacts.bytes.len;
+		       execution->errout.tail_len + execution->display.head_len +
+		       execution->artifacts.bytes.len;
 
 	/* A cached result has been gathered already. */
 	if (bytes > BYTES_AT_ONCE)

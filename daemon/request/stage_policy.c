@@ -12,6 +12,7 @@
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
 #include "proto/digest.h"
+#include "proto/job/job_network.h"
 #include "proto/wire/rpc.h"
 
 /* Returns the reason for the caller: why the program was denied, or waits for approval. */
@@ -146,6 +147,26 @@ static void judge_environment(struct request *request)
 	}
 }
 
+/* ---- network -------------------------------------------------------------------------------- */
+
+/* One finding for each host and port, so that a person who is asked sees them all. */
+static void judge_network(struct request *request)
+{
+	const struct job_network *network = request->spec.network;
+	const enum policy_decision decision = policy_of_network(request->policy);
+	struct policy_finding finding = { "policy.network", policy_decision_word(decision), 1, 1,
+		"", "the program asks for connections to this host", "run it without a network" };
+	struct policy_verdict verdict = {
+		.decision = decision, .findings = &finding, .finding_count = 1
+	};
+
+	for (size_t i = 0; network && decision != POLICY_ALLOW && i < network->pair_count; i++) {
+		finding.text = arena_printf(
+			&request->arena, "%s:%u", network->pairs[i].host, network->pairs[i].port);
+		take_verdict(request, &verdict, NULL);
+	}
+}
+
 /*
  * For a check: adds the finding that a run would get when the policy does not run this language at
  * all.  The program is still checked for its other findings.  A language unknown to the policy is
@@ -185,6 +206,7 @@ static void note_verdict(struct request *request, const struct policy_verdict *v
 	if (text == 0) {
 		request->result.verdict = *verdict;
 		judge_environment(request);
+		judge_network(request);
 		judge_execution(request);
 	} else {
 		take_verdict(request, verdict, request->spec.files[text - 1].path);

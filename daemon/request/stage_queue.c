@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "daemon/request/cell.h"
 #include "daemon/request/pipeline.h"
 #include "daemon/request/stages.h"
 #include "daemon/services.h"
@@ -27,6 +28,7 @@ static const char *why_not_started(struct request *request)
 static void leave_queue(struct request *request, enum outcome outcome, const char *why)
 {
 	queue_leave(&request->queue);
+	cell_leave(request);
 	timer_close(request->queue_timer);
 	request->queue_timer = NULL;
 	if (outcome == OUTCOME_CANCELED)
@@ -134,17 +136,19 @@ static bool give_workers(struct request *request)
 
 /*
  * A program with files, or with another name, may replace modules that the compiler uses.  A
- * deterministic one begins with its clock, which runs.  For the other cases the worker would
+ * deterministic one begins with its clock, which runs, and one that displays compiles in another
+ * way.  For the other cases the worker would
  * probably be wasted.
  */
 static bool may_go_ahead(const struct request *request)
 {
 	const struct job_spec *spec = &request->spec;
 
-	return !request->is_check && !request->parking && !request->execution.worker &&
-	       runtime_has_gate(request->runtime) && !spec->file_count &&
-	       !strcmp(spec->entrypoint, ENTRYPOINT_AHEAD) && !spec->deterministic &&
-	       spec->cache != CACHE_USE;
+	return !request->is_check && !request->session && !request->parking &&
+	       !request->execution.worker && runtime_has_gate(request->runtime) &&
+	       !spec->file_count && !strcmp(spec->entrypoint, ENTRYPOINT_AHEAD) &&
+	       !spec->deterministic && !spec->display && spec->cache != CACHE_USE &&
+	       !spec->tool_count && !spec->network;
 }
 
 /*
@@ -249,6 +253,7 @@ void stage_queue_leave(struct request *request)
 {
 	timer_close(request->queue_timer);
 	queue_leave(&request->queue);
+	cell_leave(request);
 }
 
 void stage_queue_serve_all(struct services *services)
@@ -257,17 +262,22 @@ void stage_queue_serve_all(struct services *services)
 		stage_queue_serve(services, &services->pool->runtimes[i]);
 }
 
-enum stage stage_queue(struct request *request)
+/* A request whose session keeps it waiting may have its time limit already. */
+static bool set_queue_timer(struct request *request)
 {
-	struct services *services = request->services;
-	struct runtime *runtime = request->runtime;
-	const char *refusal;
+	const struct services *services = request->services;
 
-	if (execution_can_open(&request->execution))
-		return use_ahead(request);
-	if (request->execution.gated)
-		stage_queue_drop_ahead(request);
-	refusal = enter_queue(request);
+	if (!request->queue_timer)
+		request->queue_timer = timer_new(
+			services->loop, services->config->queue_ms, 0, on_queue_timer, request);
+	return request->queue_timer != NULL;
+}
+
+static enum stage wait_for_worker(struct request *request)
+{
+	struct runtime *runtime = request->runtime;
+	const char *refusal = enter_queue(request);
+
 	if (refusal)
 		return refuse_busy_queue(request, refusal);
 	if (list_is_empty(&runtime->warm)) {
@@ -278,12 +288,97 @@ enum stage stage_queue(struct request *request)
 		return STAGE_WORKER;
 	}
 	pool_grow(runtime, queue_is_newcomer(&request->queue));
-	request->queue_timer =
-		timer_new(services->loop, services->config->queue_ms, 0, on_queue_timer, request);
-	if (!request->queue_timer) {
+	if (!set_queue_timer(request)) {
 		queue_leave(&request->queue);
 		return refuse_busy_queue(request, "no memory for another run");
 	}
 	request_step(request, "queue.waiting", "queue", true, NULL);
 	return STAGE_WAIT;
+}
+
+/* ---- cells of a session --------------------------------------------------------------------- */
+
+static enum stage wait_for_turn(struct request *request)
+{
+	if (!set_queue_timer(request)) {
+		cell_leave(request);
+		return refuse_busy_queue(request, "no memory for another run");
+	}
+	request_step(request, "session.waiting", "queue", true, NULL);
+	return STAGE_WAIT;
+}
+
+/* After request_fail(). */
+static enum stage refuse_cell(struct request *request, const char *pointer, const char *reason)
+{
+	request->failure.pointer = pointer;
+	request->failure.reason = reason;
+	return request_not_run(request, OUTCOME_REFUSED, request->failure.message);
+}
+
+static enum stage session_is_gone(struct request *request)
+{
+	request_fail(request, RPC_CODE_NOT_FOUND, "%s",
+		"/session: the session has ended: open a new one with session.open");
+	return refuse_cell(request, "/session", "ended");
+}
+
+static enum stage state_is_not_kept(struct request *request)
+{
+	request_fail(request, RPC_CODE_CONFLICT,
+		"/from: state %llu is not kept%s: session.list shows those that are",
+		(unsigned long long)request->spec.from, states_reason(&request->session->states));
+	return refuse_cell(request, "/from", "state");
+}
+
+static enum stage cannot_be_undone(struct request *request)
+{
+	request_fail(request, RPC_CODE_CONFLICT, "%s",
+		"/atomic: where the session stands is not kept, so the cell could not be undone");
+	return refuse_cell(request, "/atomic", "state");
+}
+
+static enum stage follow_turn(struct request *request, enum cell_turn turn)
+{
+	switch (turn) {
+	case CELL_FIRST:
+		return wait_for_worker(request);
+	case CELL_NEXT:
+		take_worker(request, request->execution.worker);
+		return STAGE_WORKER;
+	case CELL_WAITS:
+		return wait_for_turn(request);
+	case CELL_CROWDED:
+		return refuse_busy_queue(request, "too many cells of this session wait");
+	case CELL_NOT_KEPT:
+		return state_is_not_kept(request);
+	case CELL_NOT_ATOMIC:
+		return cannot_be_undone(request);
+	case CELL_ENDED:
+		break;
+	}
+	return session_is_gone(request);
+}
+
+void stage_queue_on_turn(struct session_turn *turn)
+{
+	struct request *request = container_of(turn, struct request, turn);
+	enum stage next = follow_turn(request, cell_resume(request));
+
+	if (next == STAGE_WAIT)
+		return;
+	timer_close(request->queue_timer);
+	request->queue_timer = NULL;
+	request_enter(request, next);
+}
+
+enum stage stage_queue(struct request *request)
+{
+	if (request->session)
+		return follow_turn(request, cell_enter(request));
+	if (execution_can_open(&request->execution))
+		return use_ahead(request);
+	if (request->execution.gated)
+		stage_queue_drop_ahead(request);
+	return wait_for_worker(request);
 }

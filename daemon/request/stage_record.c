@@ -9,6 +9,8 @@
 #include "daemon/request/masking.h"
 #include "daemon/request/pipeline.h"
 #include "daemon/request/registry.h"
+#include "daemon/request/run_calls.h"
+#include "daemon/request/run_display.h"
 #include "daemon/request/run_events.h"
 #include "daemon/request/stages.h"
 #include "daemon/services.h"
@@ -48,6 +50,8 @@ void stage_record_describe(struct request *request, struct store_run *run)
 	run->task = spec->task;
 	run->agent = spec->agent;
 	run->entrypoint = spec->entrypoint;
+	run->session = spec->session;
+	run->cell = request->cell;
 	run->spec = spec;
 }
 
@@ -89,8 +93,12 @@ static void on_begun_recorded(struct recording *recording, const struct err *err
 		return;
 	}
 	request->known = recording->run.action ? KNOWN_BY_ID : KNOWN;
+	if (request->calls)
+		run_calls_known(request->calls);
 	if (request->conn && request->early_output.len)
 		conn_send_buf(request->conn, &request->early_output);
+	if (request->execution.on_display)
+		run_display_look(request);
 	if (request->spec.detach)
 		answer_detached(request);
 	event_run_started(request);
@@ -174,12 +182,15 @@ static void describe_ended(struct request *request)
 	request->ended.run.is_uncounted = !request->budget.counted;
 	request->ended.run.result = &request->masked.result;
 	request->ended.run.was_parked = request->parking != NULL;
+	request->ended.run.calls = request->calls ? run_calls_recorded(request->calls) : 0;
 }
 
 static enum stage put_record(struct request *request)
 {
 	struct services *services = request->services;
 
+	if (request->calls)
+		request->masked.result.masks += run_calls_masks(request->calls);
 	request->result.masks = request->masked.result.masks;
 	describe_ended(request);
 	recorder_put(services->recorder, &request->ended);

@@ -4,6 +4,7 @@
 #include "daemon/news/alerts.h"
 #include "daemon/request/registry.h"
 #include "daemon/request/replay.h"
+#include "daemon/request/run_display.h"
 #include "daemon/request/run_events.h"
 #include "daemon/request/stages.h"
 #include "daemon/services.h"
@@ -154,6 +155,8 @@ static void end_run(struct request *request)
 
 	if (request->spec.stream && request->result.cached_from[0])
 		send_cached_output(request);
+	if (request->spec.stream)
+		run_display_rest(request);
 	if (has_listener(request))
 		conn_send_result(request->conn, request->msgid,
 			request->replayed ? replay_compare(arena, request->replayed, masked, result)

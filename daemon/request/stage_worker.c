@@ -2,8 +2,13 @@
 #include "daemon/door/conn.h"
 #include "daemon/door/notification.h"
 #include "daemon/request/approvals.h"
+#include "daemon/request/cell.h"
 #include "daemon/request/module_hint.h"
+#include "daemon/request/networking.h"
 #include "daemon/request/pipeline.h"
+#include "daemon/request/request_packages.h"
+#include "daemon/request/run_calls.h"
+#include "daemon/request/run_display.h"
 #include "daemon/request/run_events.h"
 #include "daemon/request/stages.h"
 #include "daemon/request/worker_finding.h"
@@ -73,24 +78,45 @@ static void add_opened_files(struct request *request, const struct execution *ex
 			: "the host cannot watch them");
 }
 
+/* All connections of the run are told. */
+static void go_on(struct request *request)
+{
+	request->awaits_network = false;
+	request_enter(request, STAGE_OUTPUT);
+}
+
+/* What is left when no thread works for its calls any more.  May call back stage_worker_ended(). */
 static void on_execution_end(struct execution *execution)
 {
 	struct request *request = execution->owner;
 
+	if (!request->calls || run_calls_end(request->calls))
+		stage_worker_ended(request);
+}
+
+void stage_worker_ended(struct request *request)
+{
+	struct execution *execution = &request->execution;
+
 	fill_times(request, execution);
 	find_printed_error(request, execution);
 	outcome_decide(&request->arena, &request->spec.limits, &execution->facts, &request->result);
+	if (request->session)
+		cell_over(request);
 	worker_finding_add(request, &execution->facts);
 	module_hint_add(request, &execution->facts);
 	add_opened_files(request, execution);
 	add_refused_calls(request, execution);
+	if (request->calls)
+		run_calls_describe(request->calls);
 	request_step(request, "worker.ended", "execute", request->result.outcome == OUTCOME_OK,
 		outcome_word(request->result.outcome));
+	request->awaits_network = networking_end(request, go_on);
 	/*
 	 * If the end comes while stage_worker() still sends the job, it returns the next stage
 	 * itself.
 	 */
-	if (!request->walking)
+	if (!request->walking && !request->awaits_network)
 		request_enter(request, STAGE_OUTPUT);
 }
 
@@ -111,6 +137,22 @@ static void on_program_output(struct execution *execution, const char *stream, u
 		request->known)
 		conn_send_buf(request->conn, &message);
 	buf_done(&message);
+}
+
+static void describe_call_enforcers(struct arena *arena, struct value *map)
+{
+	static const char *const names[] = { "calls", "calls_at_once", "call_bytes" };
+	static const char *const times[] = { "call_ms", "calls_ms" };
+
+	for (size_t i = 0; i < COUNT_OF(names); i++)
+		value_map_put(arena, map, names[i], value_text(arena, "count"));
+	for (size_t i = 0; i < COUNT_OF(times); i++)
+		value_map_put(arena, map, times[i], value_text(arena, "clock"));
+}
+
+static void on_program_display(struct execution *execution)
+{
+	run_display_look(execution->owner);
 }
 
 static struct value *describe_enforcers(struct request *request)
@@ -138,9 +180,11 @@ static struct value *describe_enforcers(struct request *request)
 	value_map_put(arena, map, "pids", value_text(arena, words[pids ? host->pids : 0]));
 	value_map_put(arena, map, "stdout_bytes", value_text(arena, "pipe"));
 	value_map_put(arena, map, "stderr_bytes", value_text(arena, "pipe"));
+	value_map_put(arena, map, "display_bytes", value_text(arena, "pipe"));
 	value_map_put(arena, map, "artifact_bytes", value_text(arena, "pipe"));
 	value_map_put(arena, map, "artifact_count", value_text(arena, "pipe"));
 	value_map_put(arena, map, "open_files", value_text(arena, "rlimit"));
+	describe_call_enforcers(arena, map);
 	return map;
 }
 
@@ -160,7 +204,13 @@ void stage_worker_prepare(struct request *request)
 	execution->owner = request;
 	execution->on_end = on_execution_end;
 	execution->on_output = request->spec.stream ? on_program_output : NULL;
+	execution->on_display = request->spec.stream ? on_program_display : NULL;
 	execution->on_hold = request->parking != NULL;
+	if (request->package_count)
+		request_packages_give(request);
+	if (request->calls)
+		run_calls_prepare(request->calls, execution);
+	networking_begin(request);
 }
 
 enum stage stage_worker(struct request *request)
@@ -173,14 +223,20 @@ enum stage stage_worker(struct request *request)
 		execution_open(execution);
 	} else {
 		stage_worker_prepare(request);
+		if (request->session)
+			cell_begin(request);
 		execution_start(execution, worker);
 	}
 	if (request->parking)
 		approval_start(request); /* the run waits for this, with its worker */
 	else if (!request->begun.done)   /* a detached run is recorded already */
-		stage_record_begun(request, request->spec.stream || run_is_watched(request));
+		stage_record_begun(
+			request, request->spec.stream || request->calls || run_is_watched(request));
 	event_run_started(request);
-	return execution->over ? STAGE_OUTPUT : STAGE_WAIT;
+	if (!execution->over || request->awaits_network ||
+		(request->calls && run_calls_busy(request->calls)))
+		return STAGE_WAIT;
+	return STAGE_OUTPUT;
 }
 
 void stage_worker_cancel(struct request *request)
@@ -192,5 +248,6 @@ void stage_worker_cancel(struct request *request)
 void stage_worker_leave(struct request *request)
 {
 	execution_done(&request->execution);
+	networking_leave(request);
 	buf_done(&request->early_output);
 }

@@ -35,6 +35,10 @@ void stage_worker_leave(struct request *request);
 
 /* ---- called by other files ------------------------------------------------------------------- */
 
+/* The limits of what this caller may ask for with these params; `room` holds them if need be. */
+const struct job_bounds *stage_contract_bounds(const struct services *services,
+	const struct caller *caller, const struct value *params, struct job_bounds *room);
+
 /* Returns whether an outcome counts as a failed attempt. */
 enum budget_end budget_end_of(enum outcome outcome);
 
@@ -76,8 +80,14 @@ void stage_queue_ahead(struct request *request);
 /* Gives that worker up, unused. */
 void stage_queue_drop_ahead(struct request *request);
 
+/* Its program has ended, and no thread works for its calls of tools any more. */
+void stage_worker_ended(struct request *request);
+
 /* Sets up the execution, whose worker is still to be chosen. */
 void stage_worker_prepare(struct request *request);
+
+/* turn->on_turn of a cell: its turn has come, or its session has ended. */
+void stage_queue_on_turn(struct session_turn *turn);
 
 /* Gives turns to waiting requests, after a worker became ready or a caller may run one more. */
 void stage_queue_serve(struct services *services, struct runtime *runtime);

@@ -72,8 +72,11 @@ int artifacts_collect(struct artifacts *artifacts, struct worker *worker,
 	if (!artifacts->pipe)
 		return err_set(err, ERR_MEMORY, "no memory for artifacts");
 	artifacts->asked = true;
-	return worker_collect(
-		worker, write_end, globs, bytes, (uint32_t)spec->limits.artifact_count + 1);
+	return worker_collect(worker, &(struct worker_collection){ .pipe_fd = write_end,
+					      .globs_fd = globs,
+					      .bytes = bytes,
+					      .count = (uint32_t)spec->limits.artifact_count + 1,
+					      .stands = artifacts->stands });
 }
 
 void artifacts_collected(struct artifacts *artifacts)

@@ -19,13 +19,14 @@ struct artifacts {
 	struct watch *pipe; /* NULL: closed */
 	struct buf bytes;   /* in the format that artifacts_read() reads */
 	bool asked;         /* the slot has not yet reported the collector's end */
+	bool stands;        /* its worker lives and stands still; set by the owner */
 	void (*on_end)(void *owner);
 	void *owner;
 };
 
 /*
- * Sends the request to the slot of a dead worker.  on_end() follows once, from the loop; not after
- * -1.
+ * Sends the request to the slot of a worker that is dead, or stands still.  on_end() follows once,
+ * from the loop; not after -1.
  */
 int artifacts_collect(struct artifacts *artifacts, struct worker *worker,
 	const struct job_spec *spec, struct err *err);

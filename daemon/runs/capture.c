@@ -29,7 +29,8 @@ void capture_done(struct capture *capture)
 
 static uint64_t head_cap(const struct capture *capture)
 {
-	return capture->truncate ? capture->cap - capture->cap / 2 : capture->cap;
+	return capture->truncate && !capture->front_only ? capture->cap - capture->cap / 2
+							 : capture->cap;
 }
 
 static size_t smaller(uint64_t a, uint64_t b)
@@ -92,7 +93,7 @@ static void keep_bytes(struct capture *capture, const char *bytes, size_t len)
 	} else if (first) {
 		capture->failed = true;
 	}
-	if (len > first)
+	if (len > first && !capture->front_only)
 		keep_tail(capture, bytes + first, len - first);
 }
 
@@ -105,6 +106,20 @@ static size_t wanted(const struct capture *capture)
 	if (capture->truncate)
 		return CHUNK;
 	return smaller(capture->cap - capture->total + 1, CHUNK);
+}
+
+enum capture_state capture_put(struct capture *capture, const char *bytes, size_t len)
+{
+	bool passes = capture->total + len > capture->cap;
+
+	if (passes && !capture->truncate) {
+		keep_bytes(capture, bytes, (size_t)(capture->cap - capture->total));
+		capture->passed = true;
+		return CAPTURE_PASSED;
+	}
+	keep_bytes(capture, bytes, len);
+	capture->passed = capture->passed || passes;
+	return CAPTURE_MORE;
 }
 
 enum capture_state capture_read(struct capture *capture, int fd)
@@ -123,13 +138,8 @@ enum capture_state capture_read(struct capture *capture, int fd)
 			return CAPTURE_ENDED;
 		}
 		visited += (size_t)got < READ_LEAST ? READ_LEAST : (size_t)got;
-		if (capture->total + (size_t)got > capture->cap && !capture->truncate) {
-			keep_bytes(capture, chunk, (size_t)(capture->cap - capture->total));
-			capture->passed = true;
+		if (capture_put(capture, chunk, (size_t)got) == CAPTURE_PASSED)
 			return CAPTURE_PASSED;
-		}
-		keep_bytes(capture, chunk, (size_t)got);
-		capture->passed = capture->passed || capture->total > capture->cap;
 	}
 	return CAPTURE_MORE;
 }
@@ -171,6 +181,14 @@ static size_t whole_text(const char *bytes, size_t len)
 	size_t whole = utf8_whole_prefix(bytes, len);
 
 	return utf8_is_valid(bytes, whole) ? whole : len;
+}
+
+char *capture_front(struct capture *capture, size_t *ret_len)
+{
+	if (!capture->head_len || head_room(capture, 1) < 0)
+		return NULL;
+	*ret_len = capture->head_len;
+	return capture->head;
 }
 
 void capture_kept(struct capture *capture, const char **ret_head, size_t *ret_head_len,

@@ -3,7 +3,8 @@
  *
  * With "kill", reading stops at the first byte past the cap.  The capture keeps exactly cap bytes,
  * and the caller kills the run.  With "truncate", it keeps the first half and the last half of the
- * cap and counts the rest.  Either way memory is bounded by the cap, whatever the program does.
+ * cap, or only its front, and counts the rest.  Either way memory is bounded by the cap, whatever
+ * the program does.
  */
 #pragma once
 
@@ -16,9 +17,10 @@
 struct capture {
 	uint64_t cap;
 	bool truncate;
-	bool passed; /* the cap was passed */
-	bool ended;  /* end of the stream */
-	bool failed; /* out of memory: the kept bytes are not all */
+	bool front_only; /* with truncate: keeps all of the cap from the front, and no tail */
+	bool passed;     /* the cap was passed */
+	bool ended;      /* end of the stream */
+	bool failed;     /* out of memory: the kept bytes are not all */
 	uint64_t total;
 	char *head;
 	size_t head_len, head_size;
@@ -38,6 +40,15 @@ void capture_done(struct capture *capture);
 
 /* Reads available bytes, at most a fixed amount per visit.  `fd` is non-blocking. */
 enum capture_state capture_read(struct capture *capture, int fd);
+
+/* The same with bytes that came in another way: CAPTURE_MORE, or CAPTURE_PASSED. */
+enum capture_state capture_put(struct capture *capture, const char *bytes, size_t len);
+
+/*
+ * Gives write access to the bytes that are kept from the front, and to one byte behind them.  NULL:
+ * there are none, or no memory.
+ */
+char *capture_front(struct capture *capture, size_t *ret_len);
 
 /*
  * Returns the kept bytes.  A cut never splits a UTF-8 character.  The tail is in order and in

@@ -1,6 +1,7 @@
 #include "daemon/runs/execution.h"
 
 #include <assert.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "daemon/runs/channels.h"
 #include "daemon/runs/job_body.h"
 #include "daemon/runs/opened_files.h"
 #include "proto/base/clock.h"
@@ -15,18 +17,21 @@
 #include "proto/base/log.h"
 #include "proto/json.h"
 
-#define KILL_AGAIN_MS 25    /* after a kill, before killing by other means */
-#define LOOK_MS       100   /* between two looks for the end */
-#define SILENT_MS     300   /* wait for the slot's message about dead processes */
-#define DYING_MS      1000  /* for processes that are killed but still exist */
-#define DEADLINE_MS   3000  /* for the slot to set limits, or without any sign of the end */
-#define DEATH_MOST_MS 60000 /* with such signs */
-#define CPU_LOOK_MS   5     /* shortest time between two looks at the cpu clock */
+#define KILL_AGAIN_MS    25    /* after a kill, before killing by other means */
+#define LOOK_MS          100   /* between two looks for the end */
+#define SILENT_MS        300   /* wait for the slot's message about dead processes */
+#define DYING_MS         1000  /* for processes that are killed but still exist */
+#define DEADLINE_MS      3000  /* for the slot to set limits, or without any sign of the end */
+#define DEATH_MOST_MS    60000 /* with such signs */
+#define CALLS_PAST_LIMIT 64    /* calls that are answered after the limit `calls` */
+#define CALL_SLACK_BYTES 4096  /* of a call beside its arguments; longer ones end its socket */
+#define CPU_LOOK_MS      5     /* shortest time between two looks at the cpu clock */
 
 /* Bounds on a report about an exception that the daemon parses. */
 static const struct json_bounds ERROR_BOUNDS = { SLOTMSG_REPORT_MAX, 8, 1024 };
 
 static void end_execution(void *owner);
+static void drain_pipes(struct execution *execution);
 
 /* ---- ending --------------------------------------------------------------------------------- */
 
@@ -108,12 +113,21 @@ static void look_for_end(struct execution *execution)
 		worker_lose(execution->worker, "there is no memory to wait for its end");
 }
 
+/* Kept states of a session were spared by the first kill, which was by the cgroup already. */
+static void kill_harder(struct worker *worker)
+{
+	if (worker->kept)
+		worker_kill_run(worker);
+	else
+		worker_kill_harder(worker);
+}
+
 static void on_still_alive(void *owner)
 {
 	struct execution *execution = owner;
 
 	if (execution->worker)
-		worker_kill_harder(execution->worker);
+		kill_harder(execution->worker);
 	look_for_end(execution);
 }
 
@@ -123,7 +137,7 @@ static void kill_jail(struct execution *execution, enum kill_reason why)
 		return;
 	if (execution->facts.killed == KILLED_NOT && !execution->finishing)
 		execution->facts.killed = why;
-	worker_kill(execution->worker);
+	worker_kill_run(execution->worker);
 	if (!execution->finishing)
 		execution->ended_us = clock_us();
 	execution->finishing = true;
@@ -131,7 +145,7 @@ static void kill_jail(struct execution *execution, enum kill_reason why)
 		execution->deadline =
 			timer_new(execution->loop, KILL_AGAIN_MS, 0, on_still_alive, execution);
 	if (!execution->deadline)
-		worker_kill_harder(execution->worker); /* no memory to wait: at once */
+		kill_harder(execution->worker); /* no memory to wait: at once */
 }
 
 /* Finds whose memory limit was reached when the kernel killed a process for memory. */
@@ -161,11 +175,14 @@ static void end_execution(void *owner)
 		return;
 	execution->over = true;
 	stop_clocks(execution);
+	channels_close(execution->channels);
+	execution->channels = NULL;
 	artifacts_close(&execution->artifacts);
 	if (!execution->ended_us)
 		execution->ended_us = clock_us();
 	facts->stdout_total = execution->out.total;
 	facts->stderr_total = execution->errout.total;
+	facts->display_total = execution->display.total;
 	if (execution->worker) {
 		knobs_count(&execution->worker->knobs, &facts->after);
 		facts->memory_peak = knobs_memory_peak(&execution->worker->knobs, &facts->before);
@@ -199,11 +216,78 @@ static void after_death(struct execution *execution)
 		return;
 	execution->artifacts.on_end = end_execution;
 	execution->artifacts.owner = execution;
+	execution->artifacts.stands = execution->worker->kept > 0; /* nothing else may be killed */
 	if (artifacts_collect(&execution->artifacts, execution->worker, execution->spec, &err) <
 		0) {
 		log_event(LOG_LEVEL_WARNING, "artifacts.not_collected", LOG_STR("why", err.text));
 		end_execution(execution);
 	}
+}
+
+/* ---- the end of a cell ---------------------------------------------------------------------- */
+
+/* Everything is known, and the worker may be kept. */
+static void cell_is_over(void *owner)
+{
+	struct execution *execution = owner;
+
+	execution->stands = true;
+	end_execution(execution);
+}
+
+static void collect_standing(struct execution *execution)
+{
+	struct err err = ERR_INIT;
+
+	if (!execution->spec->artifact_glob_count) {
+		cell_is_over(execution);
+		return;
+	}
+	look_for_end(execution);
+	if (execution->over)
+		return;
+	execution->artifacts.on_end = cell_is_over;
+	execution->artifacts.owner = execution;
+	execution->artifacts.stands = true;
+	if (artifacts_collect(&execution->artifacts, execution->worker, execution->spec, &err) <
+		0) {
+		log_event(LOG_LEVEL_WARNING, "artifacts.not_collected", LOG_STR("why", err.text));
+		cell_is_over(execution);
+	}
+}
+
+/* A process in the middle of a long system call takes a while until it stands still. */
+static void look_whether_it_stands(void *owner)
+{
+	struct execution *execution = owner;
+	int64_t waited_us = clock_us() - execution->ended_us;
+
+	if (!execution->worker || execution->over)
+		return;
+	stop_clocks(execution);
+	if (worker_stands(execution->worker)) {
+		drain_pipes(execution); /* the next cell may write to the same ones */
+		if (execution->facts.killed == KILLED_NOT)
+			collect_standing(execution);
+		return;
+	}
+	if (waited_us < (int64_t)DEADLINE_MS * 1000)
+		execution->deadline =
+			timer_new(execution->loop, 1, 0, look_whether_it_stands, execution);
+	if (!execution->deadline)
+		kill_jail(execution, KILLED_NOT);
+}
+
+static void end_cell(struct execution *execution)
+{
+	stop_clocks(execution);
+	if (worker_end_cell(execution->worker, execution->session_limits) < 0) {
+		kill_jail(execution, KILLED_NOT);
+		return;
+	}
+	execution->deadline = timer_new(execution->loop, DEADLINE_MS, 0, on_deadline, execution);
+	if (!execution->deadline)
+		kill_jail(execution, KILLED_NOT);
 }
 
 /* ---- limits on time ------------------------------------------------------------------------- */
@@ -221,7 +305,41 @@ static void on_wall(void *owner)
 		timer_set(execution->wall, 1); /* with 0 libuv would call it before it polls */
 		return;
 	}
-	kill_jail(execution, KILLED_WALL);
+	kill_jail(execution, execution->waits ? KILLED_CALLS : KILLED_WALL);
+}
+
+/* So many whole milliseconds are left of a limit; at least one, so that the loop polls before. */
+static uint64_t left_ms(uint64_t limit_ms, int64_t used_us)
+{
+	int64_t left_us = (int64_t)limit_ms * 1000 - used_us;
+
+	return left_us > 1000 ? (uint64_t)(left_us + 999) / 1000 : 1;
+}
+
+void execution_wait(struct execution *execution, bool waits)
+{
+	const struct job_limits *limits = &execution->spec->limits;
+	int64_t now_us = clock_us();
+
+	if (execution->waits == waits || execution->over || execution->finishing ||
+		!execution->wall)
+		return;
+	*(execution->waits ? &execution->calls_used_us : &execution->wall_used_us) +=
+		now_us - execution->clock_from_us;
+	execution->clock_from_us = now_us;
+	execution->waits = waits;
+	execution->wall_is_up = false;
+	timer_set(execution->wall, waits ? left_ms(limits->calls_ms, execution->calls_used_us)
+					 : left_ms(limits->wall_ms, execution->wall_used_us));
+}
+
+int64_t execution_waited_us(const struct execution *execution)
+{
+	int64_t until_us = execution->ended_us ? execution->ended_us : clock_us();
+
+	return execution->calls_used_us + (execution->waits && until_us > execution->clock_from_us
+							  ? until_us - execution->clock_from_us
+							  : 0);
 }
 
 /*
@@ -256,8 +374,10 @@ static int start_clocks(struct execution *execution)
 	execution->wall = timer_new(execution->loop, limits->wall_ms, 0, on_wall, execution);
 	if (!execution->wall)
 		return -1;
+	execution->clock_from_us = clock_us();
 	if (!knobs_hold(&execution->worker->knobs, KNOB_CPU_USAGE) ||
-		limits->cpu_ms * 100 >= limits->wall_ms * most_percent(execution))
+		(!execution->on_call &&
+			limits->cpu_ms * 100 >= limits->wall_ms * most_percent(execution)))
 		return 0;
 	execution->cpu = timer_new(execution->loop, limits->cpu_ms * 100 / most_percent(execution),
 		0, on_cpu, execution);
@@ -266,30 +386,84 @@ static int start_clocks(struct execution *execution)
 
 /* ---- beginning ------------------------------------------------------------------------------ */
 
-/* NULL, or why there is no body of the job.  *ret_stdin: -1, or a descriptor that goes with it. */
-static const char *make_body(
-	const struct execution *execution, char **ret_body, size_t *ret_len, int *ret_stdin)
+/* What is sent to a worker. */
+struct job {
+	char *body; /* malloc */
+	size_t len;
+	int fds[WORKER_JOB_FDS_MAX];
+	unsigned fd_count;
+};
+
+static void on_display(void *owner, int events);
+
+/* Makes the pipe that the program displays into.  A worker without stdin as a descriptor sends words. */
+static const char *open_display(struct execution *execution, struct job *job)
+{
+	int ends[2];
+
+	if (!execution->spec->display || execution->stdin_inline)
+		return NULL;
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return "The daemon cannot make a pipe for what the program displays.";
+	if (fd_set_nonblocking(ends[0], true, NULL) < 0) {
+		close_fds(ends, 2);
+		return "The daemon cannot make a pipe for what the program displays.";
+	}
+	job->fds[job->fd_count++] = ends[1];
+	execution->display_pipe =
+		watch_new(execution->loop, ends[0], UV_READABLE, on_display, execution);
+	return execution->display_pipe ? NULL : "There is no memory to watch a pipe.";
+}
+
+static const char *make_fds(struct execution *execution, struct job *job)
+{
+	const struct job_spec *spec = execution->spec;
+	struct err err = ERR_INIT;
+
+	if (spec->has_input && !execution->stdin_inline) {
+		job->fds[0] = job_stdin_file(spec, &err);
+		if (job->fds[0] < 0)
+			return arena_strdup(execution->arena, err.text);
+		job->fd_count = 1;
+	}
+	return open_display(execution, job);
+}
+
+static void job_drop(struct job *job)
+{
+	close_fds(job->fds, job->fd_count);
+	free(job->body);
+}
+
+/* NULL, or why there is no job to send. */
+static const char *make_job(struct execution *execution, struct job *ret_job)
 {
 	const struct job_spec *spec = execution->spec;
 	const struct job_extras extras = {
 		.rules = execution->rules,
+		.tools = job_tools_text(execution->arena, spec),
 		.stdin_inline = execution->stdin_inline,
 		.gate = execution->gated,
+		.packages = execution->packages,
+		.package_count = execution->package_count,
+		.cell = execution->cell,
+		.next_cell = execution->next_cell,
 		.reserved_counts = !knobs_hold(&execution->worker->knobs, KNOB_MEMORY_MAX),
 	};
-	struct err err = ERR_INIT;
+	struct job job = { .fd_count = 0 };
+	const char *why;
 
-	*ret_stdin = -1;
-	*ret_body = job_body_write(spec, extras, ret_len);
-	if (!*ret_body)
+	if (spec->tool_count && !extras.tools.data)
+		return "There is no memory to describe the tools of a run.";
+	job.body = job_body_write(spec, extras, &job.len);
+	if (!job.body)
 		return "The job is too large for a worker.";
-	if (!spec->has_input || execution->stdin_inline)
-		return NULL;
-	*ret_stdin = job_stdin_file(spec, &err);
-	if (*ret_stdin >= 0)
-		return NULL;
-	free(*ret_body);
-	return arena_strdup(execution->arena, err.text);
+	why = make_fds(execution, &job);
+	if (why)
+		job_drop(&job);
+	else
+		*ret_job = job;
+	return why;
 }
 
 static const char *const NO_CLOCK = "There is no memory for the clock of a run.";
@@ -297,27 +471,27 @@ static const char *const NO_WORKER = "The worker died before it got the job.";
 
 static void send_job(struct execution *execution)
 {
-	size_t len = 0;
-	char *body;
-	int stdin_fd;
+	int (*send)(struct worker * worker, char *body, size_t len, const int *fds,
+		unsigned fd_count) = execution->next_cell ? worker_send_cell : worker_send_job;
+	struct job job;
 	const char *why;
 
 	execution->held = execution->on_hold;
 	if (execution->held)
 		return;
-	why = make_body(execution, &body, &len, &stdin_fd);
+	why = make_job(execution, &job);
 	if (why) {
 		fail_execution(execution, why);
 		return;
 	}
 	if (start_clocks(execution) < 0) {
-		free(body);
-		close_fds(&stdin_fd, 1);
+		job_drop(&job);
 		fail_execution(execution, NO_CLOCK);
 		return;
 	}
 	execution->sent_us = clock_us();
-	if (worker_send_job(execution->worker, body, len, stdin_fd) < 0) {
+	execution->worker->displays = execution->spec->display;
+	if (send(execution->worker, job.body, job.len, job.fds, job.fd_count) < 0) {
 		fail_execution(execution, NO_WORKER);
 		return;
 	}
@@ -336,6 +510,45 @@ void execution_go(struct execution *execution, const char *trouble)
 		send_job(execution);
 }
 
+/* The network comes last before the job: the worker is ready for it and for nobody else. */
+static void open_network(struct execution *execution)
+{
+	int sent = -1;
+
+	if (!execution->network_trouble)
+		sent = worker_open_network(
+			execution->worker, execution->network_fds[0], execution->network_fds[1]);
+	if (execution->network_trouble || sent < 0) {
+		fail_execution(execution, execution->network_trouble
+						  ? execution->network_trouble
+						  : "The slot of the worker does not answer.");
+		return;
+	}
+	close_fds(execution->network_fds, 2);
+	if (execution->deadline)
+		return;
+	execution->deadline = timer_new(execution->loop, DEADLINE_MS, 0, on_deadline, execution);
+	if (!execution->deadline)
+		fail_execution(execution, "There is no memory to wait for the slot of the worker.");
+}
+
+static void on_networked(void *owner, const struct slotmsg *msg)
+{
+	struct execution *execution = owner;
+
+	if (execution->networked || execution->sent || execution->finishing || execution->over)
+		return;
+	execution->networked = true;
+	timer_close(execution->deadline);
+	execution->deadline = NULL;
+	if (msg->status)
+		fail_execution(execution,
+			arena_printf(execution->arena,
+				"The network of the worker could not be opened: %s", msg->text));
+	else
+		send_job(execution);
+}
+
 static void on_adjusted(void *owner, const struct slotmsg *msg)
 {
 	struct execution *execution = owner;
@@ -349,11 +562,24 @@ static void on_adjusted(void *owner, const struct slotmsg *msg)
 		fail_execution(execution,
 			arena_printf(execution->arena,
 				"The limits of the worker could not be set: %s", msg->text));
+	else if (execution->has_network && !execution->networked)
+		open_network(execution);
 	else
 		send_job(execution);
 }
 
 /* ---- output from its pipes ------------------------------------------------------------------ */
+
+/* A capture has passed its cap. */
+static void kill_for_output(struct execution *execution, enum kill_reason why, int64_t began_us)
+{
+	if (execution->facts.killed != KILLED_NOT)
+		return;
+	/* JOB_DONE may have set this; the kill is for the limit all the same. */
+	execution->finishing = false;
+	kill_jail(execution, why);
+	execution->facts.kill_us = clock_us() - began_us;
+}
 
 static enum capture_state read_stream(struct execution *execution, bool is_stderr)
 {
@@ -366,16 +592,73 @@ static enum capture_state read_stream(struct execution *execution, bool is_stder
 	if (!watch || capture->ended || (capture->passed && !capture->truncate))
 		return CAPTURE_ENDED;
 	state = capture_read(capture, watch_fd(watch));
-	if (state == CAPTURE_PASSED && execution->facts.killed == KILLED_NOT) {
-		/* JOB_DONE may have set this; the kill is for the limit all the same. */
-		execution->finishing = false;
-		kill_jail(execution, is_stderr ? KILLED_STDERR : KILLED_STDOUT);
-		execution->facts.kill_us = clock_us() - began_us;
-	}
+	if (state == CAPTURE_PASSED)
+		kill_for_output(execution, is_stderr ? KILLED_STDERR : KILLED_STDOUT, began_us);
 	if (execution->on_output && capture->head_len > before)
 		execution->on_output(execution, is_stderr ? "stderr" : "stdout", before,
 			capture->head + before, (size_t)(capture->head_len - before));
 	return state;
+}
+
+static void report_display(struct execution *execution, size_t before)
+{
+	if (execution->on_display && execution->display.head_len > before)
+		execution->on_display(execution);
+}
+
+/* Items are whole or lost, so at a limit only the front is of use. */
+static enum capture_state read_display(struct execution *execution)
+{
+	struct capture *capture = &execution->display;
+	size_t before = capture->head_len;
+	int64_t began_us = clock_us();
+	enum capture_state state;
+
+	if (!execution->display_pipe || capture->ended || (capture->passed && !capture->truncate))
+		return CAPTURE_ENDED;
+	state = capture_read(capture, watch_fd(execution->display_pipe));
+	if (state == CAPTURE_PASSED)
+		kill_for_output(execution, KILLED_DISPLAY, began_us);
+	report_display(execution, before);
+	return state;
+}
+
+static void close_display(struct execution *execution)
+{
+	watch_close(execution->display_pipe);
+	execution->display_pipe = NULL;
+}
+
+static void on_display(void *owner, int events)
+{
+	struct execution *execution = owner;
+
+	(void)events;
+	if (execution->over) {
+		watch_want(execution->display_pipe, 0);
+		return;
+	}
+	if (read_display(execution) != CAPTURE_ENDED)
+		return;
+	if (execution->display.ended)
+		close_display(execution);
+	else
+		watch_want(execution->display_pipe, 0); /* as in on_worker_output() */
+}
+
+/* The same bytes from a worker that has no pipe for them. */
+static void take_display(struct execution *execution, const struct job_head *head, const char *body)
+{
+	struct capture *capture = &execution->display;
+	size_t before = capture->head_len;
+	int64_t began_us = clock_us();
+
+	if (!execution->spec->display || execution->display_pipe || execution->facts.done ||
+		(capture->passed && !capture->truncate))
+		return;
+	if (capture_put(capture, body, head->len) == CAPTURE_PASSED)
+		kill_for_output(execution, KILLED_DISPLAY, began_us);
+	report_display(execution, before);
 }
 
 /*
@@ -390,6 +673,7 @@ static void drain_pipes(struct execution *execution)
 		bool more = read_stream(execution, false) == CAPTURE_MORE;
 
 		more = read_stream(execution, true) == CAPTURE_MORE || more;
+		more = read_display(execution) == CAPTURE_MORE || more;
 		if (!more)
 			return;
 	}
@@ -468,6 +752,10 @@ static void take_done(struct execution *execution, int code)
 	if (execution->finishing)
 		return; /* the last bytes passed the cap: the kill is under way */
 	execution->finishing = true;
+	if (execution->session_limits) {
+		end_cell(execution);
+		return;
+	}
 	if (execution->facts.done_code != 0 || execution->spec->artifact_glob_count ||
 		execution->files_fd || worker_has_news(execution->worker) ||
 		!knobs_hold(&execution->worker->knobs, KNOB_CPU_USAGE)) {
@@ -500,6 +788,42 @@ static void take_denied(struct execution *execution, const struct job_head *head
 	kill_jail(execution, KILLED_NOT);
 }
 
+/* Before the program has begun, and where no tools are offered, a call means nothing. */
+static void take_call(void *owner, uint64_t channel, int32_t number, const char *body, size_t len)
+{
+	struct execution *execution = owner;
+	const struct execution_call call = { channel, number, body, len };
+	const struct facts *facts = &execution->facts;
+
+	if (execution->on_call && facts->began && !facts->done && !execution->finishing &&
+		!execution->over)
+		execution->on_call(execution, &call);
+}
+
+static void open_channels(struct execution *execution)
+{
+	const struct job_limits *limits = &execution->spec->limits;
+	const struct channels_events events = { take_call, execution };
+
+	if (!execution->by_channels || !execution->on_call || execution->channels ||
+		!execution->worker->job)
+		return;
+	execution->channels = channels_start(execution->loop, watch_fd(execution->worker->job),
+		&events, limits->call_bytes + CALL_SLACK_BYTES, (unsigned)limits->calls_at_once,
+		(unsigned)limits->calls + CALLS_PAST_LIMIT);
+}
+
+void execution_answer(struct execution *execution, const struct execution_call *call,
+	enum job_kind kind, const char *body, size_t len)
+{
+	if (!execution->worker || execution->over || execution->finishing)
+		return;
+	if (!call->channel)
+		worker_send(execution->worker, kind, call->number, body, len);
+	else if (execution->channels && execution->worker->job)
+		channels_answer(execution->channels, call->channel, kind, call->number, body, len);
+}
+
 static void on_job_message(void *owner, const struct job_head *head, const char *body)
 {
 	struct execution *execution = owner;
@@ -513,6 +837,7 @@ static void on_job_message(void *owner, const struct job_head *head, const char 
 	case JOB_BEGUN:
 		facts->began = true;
 		note_begun(execution);
+		open_channels(execution);
 		return;
 	case JOB_ERROR:
 		take_error(execution, head, body);
@@ -522,6 +847,12 @@ static void on_job_message(void *owner, const struct job_head *head, const char 
 		return;
 	case JOB_DENIED:
 		take_denied(execution, head, body);
+		return;
+	case JOB_CALL:
+		take_call(execution, 0, head->exit_code, body, head->len);
+		return;
+	case JOB_DISPLAY:
+		take_display(execution, head, body);
 		return;
 	case JOB_FAILED:
 		if (facts->began || facts->failed)
@@ -606,9 +937,29 @@ static void on_worker_ended(void *owner, const struct slotmsg *msg)
 		execution->ended_us = clock_us();
 	facts->gone_us = facts->killed ? clock_us() - execution->ended_us : 0;
 	execution->finishing = true;
-	worker_kill(execution->worker); /* kills everything that the program left behind */
+	worker_kill_run(execution->worker); /* kills everything that the program left behind */
 	drain_pipes(execution);
 	after_death(execution);
+}
+
+/* The slot has counted for this cell what it reports of a worker's end. */
+static void on_cell_ended(void *owner, const struct slotmsg *msg)
+{
+	struct execution *execution = owner;
+	struct facts *facts = &execution->facts;
+
+	if (execution->over || !facts->done || msg->status)
+		return; /* of a dead worker, the slot reports the end */
+	facts->has_disk = true;
+	facts->disk_bytes = msg->disk_bytes;
+	facts->inodes = msg->inodes;
+	facts->disk_full = msg->flags & SLOTMSG_FLAG_DISK_FULL;
+	facts->inodes_full = msg->flags & SLOTMSG_FLAG_INODES_FULL;
+	take_refused(execution, msg);
+	drain_pipes(execution);
+	if (facts->killed != KILLED_NOT)
+		return; /* the last bytes passed the cap */
+	look_whether_it_stands(execution);
 }
 
 static void on_worker_gone(void *owner, const char *why)
@@ -634,6 +985,14 @@ static void on_worker_gone(void *owner, const char *why)
 	end_execution(execution);
 }
 
+static void on_drained(void *owner)
+{
+	struct execution *execution = owner;
+
+	if (execution->on_room && !execution->over)
+		execution->on_room(execution);
+}
+
 static void on_collected(void *owner)
 {
 	struct execution *execution = owner;
@@ -643,10 +1002,13 @@ static void on_collected(void *owner)
 
 static const struct worker_events worker_events = {
 	.adjusted = on_adjusted,
+	.networked = on_networked,
 	.job_message = on_job_message,
+	.drained = on_drained,
 	.output = on_worker_output,
 	.ended = on_worker_ended,
 	.collected = on_collected,
+	.cell_ended = on_cell_ended,
 	.gone = on_worker_gone,
 };
 
@@ -683,18 +1045,32 @@ static bool note_files(struct execution *execution)
 	return fd > 0;
 }
 
+static void expect_calls(const struct execution *execution, struct worker *worker)
+{
+	const struct job_limits *limits = &execution->spec->limits;
+
+	if (execution->on_call)
+		worker_expect_calls(worker, (unsigned)limits->calls + CALLS_PAST_LIMIT,
+			limits->call_bytes + CALL_SLACK_BYTES);
+}
+
 static bool take_worker(struct execution *execution, struct worker *worker)
 {
 	const struct job_limits *limits = &execution->spec->limits;
 	bool truncate = execution->spec->on_output_limit == ON_OUTPUT_TRUNCATE;
 
 	execution->worker = worker;
+	execution->next_cell = worker->state == WORKER_KEPT;
 	execution->facts.before = worker->before;
 	execution->facts.has_memory_cgroup = knobs_hold(&worker->knobs, KNOB_MEMORY_EVENTS);
 	execution->facts.has_pids_cgroup = knobs_hold(&worker->knobs, KNOB_PIDS_EVENTS);
 	capture_init(&execution->out, limits->stdout_bytes, truncate);
 	capture_init(&execution->errout, limits->stderr_bytes, truncate);
+	capture_init(&execution->display, limits->display_bytes, truncate);
+	execution->display.front_only = true;
 	worker_take(worker, &worker_events, execution);
+	worker->same_pipes = execution->stdin_inline;
+	expect_calls(execution, worker);
 	return knobs_set(&worker->knobs, limits) == 0;
 }
 
@@ -707,8 +1083,11 @@ void execution_start(struct execution *execution, struct worker *worker)
 		fail_execution(execution, "The cgroup of the worker rejects its limits.");
 		return;
 	}
-	if (!note_files(execution) && !needs_adjusting(worker, limits)) {
-		send_job(execution);
+	if (!note_files(execution) && !needs_adjusting(worker, limits) && !execution->modules) {
+		if (execution->has_network)
+			open_network(execution);
+		else
+			send_job(execution);
 		return;
 	}
 	execution->deadline = timer_new(execution->loop, DEADLINE_MS, 0, on_deadline, execution);
@@ -716,7 +1095,8 @@ void execution_start(struct execution *execution, struct worker *worker)
 		fail_execution(execution, "There is no memory to wait for the slot of the worker.");
 		return;
 	}
-	if (worker_adjust(worker, limits, execution->files_fd > 0 ? execution->files_fd : -1) < 0)
+	if (worker_adjust(worker, limits, execution->modules,
+		    execution->files_fd > 0 ? execution->files_fd : -1) < 0)
 		fail_execution(execution, "The slot of the worker does not answer.");
 }
 
@@ -727,13 +1107,11 @@ bool execution_is_as_made(const struct worker *worker, const struct job_spec *sp
 
 void execution_start_gated(struct execution *execution, struct worker *worker)
 {
-	size_t len = 0;
-	char *body;
-	int stdin_fd;
+	struct job job;
 
 	execution->gated = true;
-	if (!take_worker(execution, worker) || make_body(execution, &body, &len, &stdin_fd) ||
-		worker_send_job(worker, body, len, stdin_fd) < 0)
+	if (!take_worker(execution, worker) || make_job(execution, &job) ||
+		worker_send_job(worker, job.body, job.len, job.fds, job.fd_count) < 0)
 		execution->spoilt = true;
 }
 
@@ -772,6 +1150,8 @@ void execution_cancel(struct execution *execution, enum kill_reason why)
 		return;
 	if (execution->worker && execution->worker->ended)
 		return; /* its artifacts are being collected: it is nearly over */
+	if (execution->session_limits && execution->facts.done)
+		return; /* the cell has ended, and its session goes on */
 	kill_jail(execution, why);
 }
 
@@ -780,15 +1160,20 @@ void execution_release(struct execution *execution)
 	if (execution->worker)
 		worker_release(execution->worker);
 	execution->worker = NULL;
+	close_display(execution);
 }
 
 void execution_done(struct execution *execution)
 {
 	execution_release(execution);
 	stop_clocks(execution);
+	if (execution->has_network)
+		close_fds(execution->network_fds, 2);
 	artifacts_done(&execution->artifacts);
 	capture_done(&execution->out);
 	capture_done(&execution->errout);
+	capture_done(&execution->display);
+	arena_done(&execution->display_arena);
 	if (execution->files_fd)
 		close(execution->files_fd);
 	execution->files_fd = 0;

@@ -4,6 +4,10 @@
  * An execution lives in its request's memory.  It borrows the spec from execution_start() until
  * on_end().  If the job has artifact globs, the artifacts are collected before on_end().  After
  * on_end() the owner gives the worker back with execution_release().
+ *
+ * A cell of a session ends without the death of its worker: the cgroup is frozen, the slot reports
+ * the cell's facts, and the artifacts are collected.  The owner may then take the worker from the
+ * execution and keep it.
  */
 #pragma once
 
@@ -15,6 +19,16 @@
 #include "proto/base/arena.h"
 #include "proto/job/job.h"
 
+struct channels;
+
+/* A call of a tool, as it came. */
+struct execution_call {
+	uint64_t channel; /* 0: by the job socket */
+	int32_t number;   /* of the program's choice */
+	const char *body;
+	size_t len;
+};
+
 struct execution {
 	uv_loop_t *loop;
 	const struct job_spec *spec;
@@ -24,8 +38,17 @@ struct execution {
 	struct facts facts;
 	struct capture out;
 	struct capture errout;
+	struct capture display;     /* if spec->display */
+	struct watch *display_pipe; /* ... of a worker that can receive descriptors */
+	struct arena display_arena; /* for the values in it */
 	struct timer *wall;
-	bool wall_is_up; /* the time limit has passed; killed after one more turn of the loop */
+	bool wall_is_up;  /* the time limit has passed; killed after one more turn of the loop */
+	bool by_channels; /* its processes call tools by channels; set by the owner */
+	struct channels *channels;
+	bool waits;            /* a call of a tool waits: `wall` counts calls_ms */
+	int64_t clock_from_us; /* since when `wall` counts */
+	int64_t wall_used_us;  /* before that: without, and with a waiting call */
+	int64_t calls_used_us;
 	struct timer *cpu;
 	struct timer *deadline; /* limits the wait for the slot's answer, or for deaths */
 	int64_t looked_us;      /* since when we look for its end */
@@ -40,6 +63,8 @@ struct execution {
 	bool held;      /* it waits only for execution_go() */
 	bool reported;  /* a JOB_ERROR came, readable or not */
 	bool finishing; /* killed or done: only facts about the end are still to come */
+	bool next_cell; /* its worker has run cells of its session before */
+	bool stands;    /* the cell ended well, and its worker stands still: it may be kept */
 	bool over;      /* on_end() has been called; nothing changes any more */
 	int64_t started_us; /* execution_start() */
 	int64_t sent_us;    /* the job was sent */
@@ -47,12 +72,27 @@ struct execution {
 	int64_t ended_us;   /* the end became known */
 	void (*on_output)(struct execution *execution, const char *stream, uint64_t offset,
 		const char *bytes, size_t len); /* may be NULL */
+	/* A program called a tool.  NULL: it may not. */
+	void (*on_call)(struct execution *execution, const struct execution_call *call);
+	void (*on_room)(struct execution *execution); /* answers to calls may be sent again */
+	/* More bytes are in `display`; may be NULL. */
+	void (*on_display)(struct execution *execution);
 	void (*on_end)(struct execution *execution);
 	void *owner;
 	bool stdin_inline; /* slotmsg.h; set by the owner */
-	int files_fd;      /* where its slot notes opened files; 0: not requested */
+	/* of a cell: limits of its session, which hold between cells; else NULL; set by the owner */
+	const struct job_limits *session_limits;
+	uint64_t cell;    /* its number in the session */
+	bool has_network; /* its worker gets one before the job; set by the owner, as the next two */
+	int network_fds[2];          /* for worker_open_network(); closed when it has them */
+	const char *network_trouble; /* why it cannot have one, or NULL */
+	bool networked;              /* it has it */
+	int files_fd;                /* where its slot notes opened files; 0: not requested */
 	struct outer_cgroups *outer_cgroups; /* cgroups above its jail, or NULL; set by the owner */
 	struct bytes rules;                  /* for the worker to enforce; set by the owner */
+	const char *const *packages;         /* sets that the worker prepares; set by the owner */
+	size_t package_count;
+	const char *modules; /* the set whose modules its slot shows, or NULL; set by the owner */
 };
 
 /* Gives the job to a WARM worker, which the execution takes. */
@@ -84,6 +124,19 @@ void execution_open(struct execution *execution);
  * fault.
  */
 void execution_go(struct execution *execution, const char *trouble);
+
+/*
+ * The first call of a tool waits, or none does any more.  Meanwhile the limit wall_ms stands, and
+ * calls_ms runs.
+ */
+void execution_wait(struct execution *execution, bool waits);
+
+/* Sends the answer to a call. */
+void execution_answer(struct execution *execution, const struct execution_call *call,
+	enum job_kind kind, const char *body, size_t len);
+
+/* For how long at least one call has waited. */
+int64_t execution_waited_us(const struct execution *execution);
 
 /* Kills the run for a reason outside the program: it was cancelled, or the daemon shuts down. */
 void execution_cancel(struct execution *execution, enum kill_reason why);

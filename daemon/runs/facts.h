@@ -17,9 +17,11 @@
 enum kill_reason {
 	KILLED_NOT,
 	KILLED_WALL,
+	KILLED_CALLS, /* its calls of tools took too long */
 	KILLED_CPU,
 	KILLED_STDOUT,
 	KILLED_STDERR,
+	KILLED_DISPLAY,
 	KILLED_CANCEL,  /* by its caller */
 	KILLED_ADMIN,   /* by an administrator */
 	KILLED_LEFT,    /* its client disconnected */
@@ -61,7 +63,7 @@ struct facts {
 	bool was_denied;            /* its worker reports that it broke a rule of its policy */
 	const struct value *denied; /* which rule and where, or NULL: unreadable */
 	bool speechless;            /* a bare interpreter: nothing in the jail reports errors */
-	uint64_t stdout_total, stderr_total;
+	uint64_t stdout_total, stderr_total, display_total;
 };
 
 /* Returns who or what cancelled the run, as the end of a sentence.  NULL: it was not cancelled. */

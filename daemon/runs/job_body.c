@@ -1,6 +1,7 @@
 #include "daemon/runs/job_body.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -9,11 +10,54 @@
 #include "proto/base/cleanup.h"
 #include "proto/base/fdio.h"
 #include "proto/internal/slotmsg.h"
+#include "proto/json.h"
 
 #define GLOBS_BYTES_MAX ((size_t)1 << 20)
+#define CELL_NAME_MAX   40
+#define SUFFIX_MAX      8
 
 /* OpenBLAS reserves most for a thread: 128 MiB, its stack and a heap of its own. */
 #define THREAD_BYTES ((uint64_t)192 << 20)
+
+/* ---- tools ---------------------------------------------------------------------------------- */
+
+static struct value *names_of(struct arena *arena, const struct value *params)
+{
+	struct value *names = value_list(arena);
+
+	for (size_t i = 0; value_is(params, VALUE_MAP) && i < params->map.count; i++)
+		value_list_add(arena, names,
+			value_text_len(
+				arena, params->map.entries[i].key, params->map.entries[i].key_len));
+	return names;
+}
+
+struct bytes job_tools_text(struct arena *arena, const struct job_spec *spec)
+{
+	struct bytes text = { NULL, 0 };
+	struct value *map;
+	struct value *tools;
+
+	if (!spec->tool_count)
+		return text;
+	map = value_map(arena);
+	tools = value_list(arena);
+	for (size_t i = 0; i < spec->tool_count; i++) {
+		struct value *tool = value_list(arena);
+
+		value_list_add(arena, tool, value_text(arena, spec->tools[i].name));
+		value_list_add(arena, tool, names_of(arena, spec->tools[i].params));
+		value_list_add(arena, tools, tool);
+	}
+	value_map_put(arena, map, "as", value_text(arena, tools_as_word(spec->tools_as)));
+	value_map_put(arena, map, "calls", value_uint(arena, spec->limits.calls));
+	value_map_put(arena, map, "bytes", value_uint(arena, spec->limits.call_bytes));
+	value_map_put(arena, map, "tools", tools);
+	if (!map || json_write_text(
+			    arena, map, JSON_WRITE_COMPACT, SLOTMSG_REPORT_MAX, &text, NULL) < 0)
+		text = (struct bytes){ NULL, 0 };
+	return text;
+}
 
 /* ---- the body ------------------------------------------------------------------------------- */
 
@@ -23,15 +67,41 @@ static bool holds_stdin(const struct job_spec *spec, struct job_extras extras)
 	return spec->has_input && extras.stdin_inline;
 }
 
-static size_t body_size(const struct job_spec *spec, struct job_extras extras)
+/* A program, with the name under which its errors are reported. */
+struct named_job {
+	const struct job_spec *spec;
+	struct job_extras extras;
+	const char *name;
+	char cell_name[CELL_NAME_MAX];
+};
+
+/* A cell has the suffix of a file of its language: "cell-3.py". */
+static void name_job(struct named_job *job)
 {
+	const char *suffix;
+
+	job->name = job->spec->entrypoint;
+	if (!job->extras.cell)
+		return;
+	suffix = strrchr(job->name, '.');
+	cut_printf(job->cell_name, sizeof(job->cell_name), "cell-%" PRIu64 "%.*s", job->extras.cell,
+		SUFFIX_MAX, suffix ? suffix : "");
+	job->name = job->cell_name;
+}
+
+static size_t body_size(const struct named_job *job)
+{
+	const struct job_spec *spec = job->spec;
+	const struct job_extras extras = job->extras;
 	size_t size = sizeof(struct job_head) + sizeof(struct job_body) + spec->code.len +
-		      strlen(spec->entrypoint) + extras.rules.len;
+		      strlen(job->name) + extras.rules.len + extras.tools.len;
 
 	for (size_t i = 0; i < spec->arg_count; i++)
 		size += sizeof(uint32_t) + spec->args[i].len;
 	for (size_t i = 0; i < spec->env_count; i++)
 		size += sizeof(uint32_t) + strlen(spec->env[i].key) + 1 + spec->env[i].value.len;
+	for (size_t i = 0; i < extras.package_count; i++)
+		size += sizeof(uint32_t) + strlen(extras.packages[i]);
 	for (size_t i = 0; i < spec->file_count; i++)
 		size += sizeof(struct job_file) + strlen(spec->files[i].path) +
 			spec->files[i].data.len;
@@ -59,6 +129,9 @@ static uint32_t flags_of(const struct job_spec *spec, struct job_extras extras)
 	uint32_t flags = spec->deterministic ? JOB_FLAG_DETERMINISTIC : 0;
 
 	flags |= extras.gate ? JOB_FLAG_GATE : 0;
+	flags |= JOB_PACKAGES(extras.package_count);
+	flags |= extras.cell ? JOB_FLAG_SESSION : 0;
+	flags |= spec->display ? JOB_FLAG_DISPLAY : 0;
 	return processors > 1 ? flags | JOB_PROCESSORS(processors < 255 ? processors : 255) : flags;
 }
 
@@ -69,16 +142,20 @@ static enum job_stdin stdin_of(const struct job_spec *spec, struct job_extras ex
 	return extras.stdin_inline ? JOB_STDIN_INLINE : JOB_STDIN_FD;
 }
 
-static struct job_body parts_of(const struct job_spec *spec, struct job_extras extras)
+static struct job_body parts_of(const struct named_job *job)
 {
+	const struct job_spec *spec = job->spec;
+	const struct job_extras extras = job->extras;
+
 	return (struct job_body){ .code_len = (uint32_t)spec->code.len,
-		.entrypoint_len = (uint32_t)strlen(spec->entrypoint),
+		.entrypoint_len = (uint32_t)strlen(job->name),
 		.arg_count = (uint32_t)spec->arg_count,
 		.env_count = (uint32_t)spec->env_count,
 		.file_count = (uint32_t)spec->file_count,
 		.has_stdin = stdin_of(spec, extras),
 		.flags = flags_of(spec, extras),
-		.rules_len = (uint32_t)extras.rules.len };
+		.rules_len = (uint32_t)extras.rules.len,
+		.tools_len = (uint32_t)extras.tools.len };
 }
 
 static void append_args(struct buf *body, const struct job_spec *spec)
@@ -100,6 +177,16 @@ static void append_env(struct buf *body, const struct job_spec *spec)
 		(void)buf_append(body, &len, sizeof(len));
 		(void)buf_printf(body, "%s=", pair->key);
 		(void)buf_append(body, pair->value.data, pair->value.len);
+	}
+}
+
+static void append_packages(struct buf *body, struct job_extras extras)
+{
+	for (size_t i = 0; i < extras.package_count; i++) {
+		uint32_t len = (uint32_t)strlen(extras.packages[i]);
+
+		(void)buf_append(body, &len, sizeof(len));
+		(void)buf_append(body, extras.packages[i], len);
 	}
 }
 
@@ -127,11 +214,16 @@ static void append_stdin(struct buf *body, const struct job_spec *spec)
 
 char *job_body_write(const struct job_spec *spec, struct job_extras extras, size_t *ret_len)
 {
-	size_t size = body_size(spec, extras);
-	struct job_head head = { .magic = SLOTMSG_MAGIC, .kind = JOB_START };
-	struct job_body parts = parts_of(spec, extras);
+	struct named_job job = { .spec = spec, .extras = extras };
+	struct job_head head = { .magic = SLOTMSG_MAGIC,
+		.kind = extras.next_cell ? JOB_CELL : JOB_START };
+	struct job_body parts;
 	struct buf body;
+	size_t size;
 
+	name_job(&job);
+	parts = parts_of(&job);
+	size = body_size(&job);
 	if (size > SLOTMSG_BODY_MAX)
 		return NULL;
 	buf_init(&body, size);
@@ -142,10 +234,12 @@ char *job_body_write(const struct job_spec *spec, struct job_extras extras, size
 	(void)buf_append(&body, &head, sizeof(head));
 	(void)buf_append(&body, &parts, sizeof(parts));
 	(void)buf_append(&body, spec->code.data, spec->code.len);
-	(void)buf_append(&body, spec->entrypoint, parts.entrypoint_len);
+	(void)buf_append(&body, job.name, parts.entrypoint_len);
 	(void)buf_append(&body, extras.rules.data, extras.rules.len);
+	(void)buf_append(&body, extras.tools.data, extras.tools.len);
 	append_args(&body, spec);
 	append_env(&body, spec);
+	append_packages(&body, extras);
 	append_files(&body, spec);
 	if (holds_stdin(spec, extras))
 		append_stdin(&body, spec);

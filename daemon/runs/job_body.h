@@ -11,11 +11,22 @@
 
 /* Data that is not in the spec. */
 struct job_extras {
-	struct bytes rules;   /* for the worker to enforce on the program */
-	bool stdin_inline;    /* for workers that receive no descriptors */
-	bool gate;            /* the program waits for JOB_GO */
+	struct bytes rules;          /* for the worker to enforce on the program */
+	struct bytes tools;          /* that it may call: job_tools_text(); or nothing */
+	bool stdin_inline;           /* for workers that receive no descriptors */
+	bool gate;                   /* the program waits for JOB_GO */
+	const char *const *packages; /* sets for which the worker prepares the program */
+	size_t package_count;
+	uint64_t cell;        /* its number in its session; 0: the program is no cell */
+	bool next_cell;       /* ... and not its first */
 	bool reserved_counts; /* the memory limit counts reserved memory, used or not */
 };
+
+/*
+ * Describes the tools of a job for its harness: {as, calls, bytes, tools: [[name, [parameter ...]]
+ * ...]}, as JSON in the arena.  {NULL, 0}: it has none, or there is no memory.
+ */
+struct bytes job_tools_text(struct arena *arena, const struct job_spec *spec);
 
 /*
  * Returns the head and body (from malloc).  NULL: larger than a worker accepts, or out of memory.

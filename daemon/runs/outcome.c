@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "proto/base/container.h"
 #include "proto/callname.h"
 
 /* The input and output of a rule; the rules call it `j`. */
@@ -55,22 +56,35 @@ static bool is_canceled(struct judgement *j)
 
 static bool is_output_limit(struct judgement *j)
 {
-	bool is_stderr = j->facts->killed == KILLED_STDERR;
-	uint64_t cap = is_stderr ? j->limits->stderr_bytes : j->limits->stdout_bytes;
+	const struct {
+		enum kill_reason killed;
+		const char *limit;
+		uint64_t cap, total;
+		const char *where;
+	} rows[] = {
+		{ KILLED_STDOUT, "stdout_bytes", j->limits->stdout_bytes, j->facts->stdout_total,
+			"to stdout" },
+		{ KILLED_STDERR, "stderr_bytes", j->limits->stderr_bytes, j->facts->stderr_total,
+			"to stderr" },
+		{ KILLED_DISPLAY, "display_bytes", j->limits->display_bytes,
+			j->facts->display_total, "to its display" },
+	};
+	size_t row = 0;
 
-	if (j->facts->killed != KILLED_STDOUT && !is_stderr)
+	while (row < COUNT_OF(rows) && rows[row].killed != j->facts->killed)
+		row++;
+	if (row == COUNT_OF(rows))
 		return false;
-	note_text(j, "limit", is_stderr ? "stderr_bytes" : "stdout_bytes");
-	note_int(j, "limit_bytes", cap);
-	note_int(j, "read_bytes", is_stderr ? j->facts->stderr_total : j->facts->stdout_total);
+	note_text(j, "limit", rows[row].limit);
+	note_int(j, "limit_bytes", rows[row].cap);
+	note_int(j, "read_bytes", rows[row].total);
 	note_int(j, "kill_us", (uint64_t)j->facts->kill_us);
 	if (j->facts->gone_us)
 		note_int(j, "gone_us", (uint64_t)j->facts->gone_us);
 	set_reason(j,
-		"It wrote more than %" PRIu64
-		" bytes to %s and was killed at that byte: print less, "
+		"It wrote more than %" PRIu64 " bytes %s and was killed at that byte: print less, "
 		"ask for a higher limit, or use on_output_limit \"truncate\".",
-		cap, is_stderr ? "stderr" : "stdout");
+		rows[row].cap, rows[row].where);
 	return true;
 }
 
@@ -134,8 +148,24 @@ static enum ran what_ran(const struct facts *facts, enum outcome outcome)
 	return facts->killed != KILLED_NOT && facts->ended ? RAN_NO : RAN_UNKNOWN;
 }
 
+static void note_calls_limit(struct judgement *j)
+{
+	note_text(j, "limit", "calls_ms");
+	note_int(j, "limit_ms", j->limits->calls_ms);
+	note_int(j, "cpu_ms", facts_cpu_us(j->facts) / 1000);
+	set_reason(j,
+		"Its calls of tools had waited for %" PRIu64
+		" ms in all, and it was killed: its client has to answer sooner, or allow more "
+		"with limits.calls_ms.",
+		j->limits->calls_ms);
+}
+
 static bool is_wall_limit(struct judgement *j)
 {
+	if (j->facts->killed == KILLED_CALLS) {
+		note_calls_limit(j);
+		return true;
+	}
 	if (j->facts->killed != KILLED_WALL)
 		return false;
 	note_text(j, "limit", "wall_ms");

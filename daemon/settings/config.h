@@ -8,6 +8,7 @@
  *	require = {"landlock", "cgroup_kill"}
  *	runtime python { interpreter = "/usr/bin/python3" preload = {"json", "re"} }
  *	runtime perl { kind = "command" interpreter = "/usr/bin/perl" file = "main.pl" }
+ *	packages data { runtime = "python" path = "/srv/ced/sets/data" digest = "sha256:..." }
  *	for_uid 1000 { most { wall_ms = 10min } }
  */
 #pragma once
@@ -43,6 +44,8 @@ struct budget_limits {
 #define CONFIG_RUNTIMES_MAX 16
 #define CONFIG_BINDS_MAX    11 /* in addition to those that every runtime of a kind has */
 #define CONFIG_FORMS_MAX    8
+#define CONFIG_PACKAGES_MAX 64
+#define CONFIG_SETS_MAX     16 /* of one runtime */
 #define CONFIG_KEY_MAX      128
 #define CONFIG_WRITTEN_MAX  512 /* settings for which the line is kept, for messages */
 
@@ -74,6 +77,31 @@ struct config_runtime {
 	bool off;
 };
 
+/* A package set: a folder of the host that runs of one runtime may read. */
+struct config_package {
+	char name[32];
+	char runtime[32];
+	char path[CONFIG_TEXT_MAX];
+	char digest[80];  /* package_digest.h; while the folder has another one, the set is off */
+	bool has_tools;   /* kind command: its folder bin is behind PATH */
+	bool is_default;  /* for runs that do not say which sets they want */
+	bool is_for_some; /* only the users and groups below may use it, and administrators */
+	struct role_list users, groups;
+};
+
+/* Hosts that runs may ask for, separated by spaces: "api.example.org:443 *.example.org:443". */
+#define CONFIG_EGRESS_MAX 1024
+
+/* What runs may have of the network.  Nobody may ask for one while no list has a host. */
+struct config_egress {
+	char allow[CONFIG_EGRESS_MAX];
+	char privates[CONFIG_EGRESS_MAX]; /* "10.0.0.5:5432 10.1.0.0/16" */
+	char resolvers[CONFIG_TEXT_MAX];  /* "" : those of /etc/resolv.conf */
+#define CONFIG_FIELD(name, otherwise, most, highest, meaning) uint64_t name, name##_most;
+	CONFIG_EGRESS(CONFIG_FIELD)
+#undef CONFIG_FIELD
+};
+
 /* The runs that an allowance applies to. */
 enum config_for {
 	FOR_RUNTIME, /* limits and most in a runtime's section */
@@ -90,6 +118,8 @@ struct config_allowance {
 	uint32_t id;   /* the same as a number, for FOR_UID and FOR_GID */
 	struct job_limits limits, most;
 	struct budget_limits budgets[BUDGET_SCOPE_COUNT];
+	bool has_egress; /* `egress_allow` is set, perhaps to nothing */
+	char egress_allow[CONFIG_EGRESS_MAX];
 };
 
 struct config {
@@ -102,6 +132,7 @@ struct config {
 	struct job_limits limits; /* for a run that requests none */
 	struct job_limits most;   /* the highest that a run may request */
 	struct budget_limits budgets[BUDGET_SCOPE_COUNT];
+	struct config_egress egress;
 	struct layers_wish layers; /* config_finish() copies `cgroups` into it */
 	struct roles roles;        /* users, approvers and administrators */
 	struct config_allowance allowances[CONFIG_ALLOWANCES_MAX];
@@ -110,6 +141,8 @@ struct config {
 	unsigned alert_count;
 	struct config_runtime runtimes[CONFIG_RUNTIMES_MAX];
 	unsigned runtime_count;
+	struct config_package packages[CONFIG_PACKAGES_MAX];
+	unsigned package_count;
 	char path[CONFIG_TEXT_MAX]; /* the file that was read; "": none */
 	struct config_written {
 		char key[CONFIG_KEY_MAX]; /* "queue_max", "limits.wall_ms", "runtime.bash.tools" */

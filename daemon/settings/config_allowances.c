@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "daemon/settings/config_egress.h"
 #include "daemon/settings/config_numbers.h"
 #include "proto/base/container.h"
 
@@ -28,6 +29,7 @@ const struct setting config_spending[] = { CONFIG_BUDGETS(ROW) { 0 } };
 
 const struct setting config_allowance[] = {
 	CONFIG_NUMBERS_SECTIONS(config_allowance, .take = NULL),
+	{ .name = "egress_allow", .type = SETTING_LIST, .take = config_take_egress_allow },
 	{ 0 },
 };
 /* clang-format on */
@@ -87,6 +89,8 @@ int config_take_allowance(
 	memset(allowance, 0xff, sizeof(*allowance)); /* CONFIG_LIMIT_UNSET, each of them */
 	allowance->whom = (enum config_for)whom;
 	allowance->id = 0;
+	allowance->has_egress = false;
+	allowance->egress_allow[0] = '\0';
 	if (setting_copy(allowance->name, sizeof(allowance->name), section, section->title, err) <
 			0 ||
 		setting_take(allowance, section, config_allowance, err) < 0)
@@ -94,7 +98,7 @@ int config_take_allowance(
 	if ((whom == FOR_UID || whom == FOR_GID) &&
 		roles_read_id(whom == FOR_GID, allowance->name, &allowance->id, err) < 0)
 		return err_wrap(err, "line %u", section->line);
-	whole->allowance_count += has_numbers(section);
+	whole->allowance_count += has_numbers(section) || allowance->has_egress;
 	return 0;
 }
 

@@ -10,6 +10,7 @@
 
 #include "daemon/settings/config_allowances.h"
 #include "daemon/settings/config_numbers.h"
+#include "daemon/settings/config_packages.h"
 #include "daemon/settings/config_runtimes.h"
 #include "proto/base/container.h"
 #include "proto/jail_dirs.h"
@@ -58,6 +59,8 @@ int config_finish(struct config *config, struct err *err)
 		config->workers_max = at_most(processors * 4, 64);
 	if (!config->workers_min)
 		config->workers_min = at_most(at_most(processors * 2, 16), config->workers_max);
+	if (!config->sessions_max) /* the other half is for runs */
+		config->sessions_max = (config->workers_max + 1) / 2;
 	if (config->workers_min > config->workers_max)
 		return setting_refuse(config, err, "workers_min",
 			"workers_min = %" PRIu64 " is above workers_max = %" PRIu64
@@ -67,8 +70,8 @@ int config_finish(struct config *config, struct err *err)
 		return setting_refuse(config, err, "socket_mode",
 			"socket_mode = \"%s\": write permission bits such as \"0660\"",
 			config->socket_mode);
-	if (config_finish_runtimes(config, err) < 0 || check_held(config, err) < 0 ||
-		config_check_allowances(config, err) < 0)
+	if (config_finish_runtimes(config, err) < 0 || config_finish_packages(config, err) < 0 ||
+		check_held(config, err) < 0 || config_check_allowances(config, err) < 0)
 		return -1;
 	config->layers.cgroups = strcmp(config->cgroups, "required") == 0;
 	return 0;
@@ -239,6 +242,8 @@ int config_check_host(const struct config *config, struct err *err)
 	for (unsigned i = 0; i < config->runtime_count; i++)
 		if (check_runtime_host(config, &config->runtimes[i], err) < 0)
 			return -1;
+	if (config_check_packages_host(config, err) < 0)
+		return -1;
 	for (unsigned i = 0; i < config->alert_count; i++)
 		if (check_alert_host(config, &config->alerts[i], err) < 0)
 			return -1;

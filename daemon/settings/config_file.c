@@ -5,6 +5,8 @@
 
 #include "daemon/settings/config_alerts.h"
 #include "daemon/settings/config_allowances.h"
+#include "daemon/settings/config_egress.h"
+#include "daemon/settings/config_packages.h"
 #include "daemon/settings/config_runtimes.h"
 #include "proto/base/cleanup.h"
 #include "proto/base/fdio.h"
@@ -99,7 +101,10 @@ static const struct setting config_settings[] = {
 	ROLE("admins",          users,  ROLE_ADMIN),
 	ROLE("admin_groups",    groups, ROLE_ADMIN),
 	{ .name = "require", .type = SETTING_LIST, .take = take_require },
+	{ .name = "egress", .type = SETTING_SECTION, .offset = offsetof(struct config, egress),
+		.section = config_egress },
 	NAMED("runtime",    config_runtime,   config_take_runtime),
+	NAMED("packages",   config_packages,  config_take_packages),
 	NAMED("alert",      config_alert,     config_take_alert),
 	NAMED("for_policy", config_allowance, config_take_allowance),
 	NAMED("for_uid",    config_allowance, config_take_allowance),
@@ -114,6 +119,7 @@ void config_init(struct config *config)
 	setting_defaults(config, config_settings);
 	setting_defaults(&config->limits, config_limits);
 	setting_defaults(&config->most, config_most);
+	setting_defaults(&config->egress, config_egress);
 	config_default_budgets(config->budgets);
 	(void)config_add_python(config, "python");
 }
@@ -171,6 +177,7 @@ void config_print_settings(FILE *out)
 	print_rows(out, "", config_settings);
 	print_rows(out, "limits.", config_limits);
 	print_rows(out, "most.", config_most);
+	print_rows(out, "egress.", config_egress);
 }
 
 static void print_values(
@@ -192,11 +199,16 @@ void config_print_in_force(const struct config *config, FILE *out)
 	print_values(out, "", config, config_settings);
 	print_values(out, "limits.", &config->limits, config_limits);
 	print_values(out, "most.", &config->most, config_most);
+	print_values(out, "egress.", &config->egress, config_egress);
 	for (enum layer layer = 0; layer < LAYER_COUNT; layer++)
 		fprintf(out, "require.%s=%s\n", layer_word(layer),
 			layer_is_required(layer, &config->layers, &host) ? "yes" : "no");
 	for (unsigned i = 0; i < config->runtime_count; i++)
 		fprintf(out, "runtime.%s.interpreter=%s\n", config->runtimes[i].name,
 			config->runtimes[i].interpreter);
+	for (unsigned i = 0; i < config->package_count; i++)
+		fprintf(out, "packages.%s=%s %s %s\n", config->packages[i].name,
+			config->packages[i].digest, config->packages[i].runtime,
+			config->packages[i].path);
 	config_print_allowances(config, out);
 }

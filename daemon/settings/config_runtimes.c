@@ -286,6 +286,7 @@ const struct setting config_runtime[] = {
 	SETTING_NUMBER_OF(config_runtime, workers_min, WORKERS, .meaning = "warm workers of this runtime"),
 	SETTING_NUMBER_OF(config_runtime, workers_max, WORKERS, .meaning = "most workers of this runtime"),
 	CONFIG_NUMBERS_SECTIONS(config_allowance, .take = leave_to_allowance),
+	{ .name = "egress_allow", .type = SETTING_LIST, .take = leave_to_allowance },
 	{ 0 },
 };
 #undef FIELD
@@ -350,7 +351,8 @@ static int drop_off(struct config *config, struct err *err)
 /* Whether a jail mounts one of its own folders over this path of the host. */
 static bool is_hidden(const char *path)
 {
-	static const char *const own[] = { JAIL_WORK_DIR, JAIL_TMP_DIR, JAIL_HARNESS_DIR, "/dev" };
+	static const char *const own[] = { JAIL_WORK_DIR, JAIL_TMP_DIR, JAIL_HARNESS_DIR,
+		JAIL_SETS_DIR, "/dev" };
 
 	for (size_t i = 0; i < COUNT_OF(own); i++) {
 		size_t len = strlen(own[i]);

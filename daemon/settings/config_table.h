@@ -30,8 +30,14 @@
 	X(workers_per_caller,     0,         0,    64,         "of workers_max, how many one caller gets while others are active; 0: a quarter") \
 	X(zygote_runs,            20000,     1,    100000000,  "a zygote is replaced after this many runs") \
 	X(zygote_age_s,           3600,      1,    31536000,   "a zygote is replaced when it is this old") \
+	X(sessions_max,           0,         0,    1024,       "sessions open together; each keeps a worker from its first cell on; 0: half of workers_max") \
+	X(sessions_per_uid,       4,         0,    1024,       "of these, how many one uid may have") \
+	X(session_idle_ms,        1200000,   1000, 86400000,   "a session ends after this time without a cell, unless it asks for another") \
+	X(session_ms,             7200000,   1000, 604800000,  "a session ends when it is this old") \
+	X(session_queue,          16,        0,    1024,       "cells of one session that may wait for the one before") \
 	X(inspectors,             2,         1,    16,         "processes that read programs for the policy") \
 	X(inspect_ms,             1500,      50,   60000,      "longest time to read one program; then it is denied") \
+	X(packages_check_ms,      86400000,  0,    2592000000, "how often the digests of package sets are computed again; 0: only at the start") \
 	X(code_bytes,             256 << 10, 1,    1 * MIB,    "largest program") \
 	X(input_bytes,            16 * MIB,  1,    256 * MIB,  "largest stdin or input") \
 	X(files_bytes,            16 * MIB,  1,    40 * MIB,   "all input files together") \
@@ -69,9 +75,22 @@
 	X(pids,           64,        256,       1,    32768,      "processes and threads alive together") \
 	X(stdout_bytes,   MIB,       16 * MIB,  0,    256 * MIB,  "how much of stdout is kept") \
 	X(stderr_bytes,   256 << 10, 16 * MIB,  0,    256 * MIB,  "how much of stderr is kept") \
+	X(display_bytes,  8 * MIB,   64 * MIB,  0,    64 * MIB,   "all that it displays, as it is sent") \
 	X(artifact_bytes, 8 * MIB,   64 * MIB,  0,    256 * MIB,  "all artifacts together") \
 	X(artifact_count, 16,        256,       0,    4096,       "how many artifacts come back") \
-	X(open_files,     256,       1024,      16,   65536,      "descriptors of one process")
+	X(open_files,     256,       1024,      16,   65536,      "descriptors of one process") \
+	X(calls,          64,        4096,      0,    4096,       "calls of tools in all") \
+	X(calls_at_once,  8,         32,        1,    32,         "calls of tools that the client has at a time") \
+	X(call_bytes,     256 << 10, 4 * MIB,   1024, 4 * MIB,    "arguments of one call, and its result") \
+	X(call_ms,        30000,     600000,    10,   3600000,    "one call of a tool") \
+	X(calls_ms,       60000,     1800000,   10,   3600000,    "time in which a call waits, instead of wall_ms")
+
+/* X(name, default, most, highest, meaning): what a run may use of the network, if it has one */
+#define CONFIG_EGRESS(X) \
+	X(connections,    256,       4096,      1000000,    "connections of one run") \
+	X(at_once,        16,        64,        1024,       "of these, how many at a time") \
+	X(up_bytes,       MIB,       GIB,       1024 * GIB, "bytes that one run sends") \
+	X(down_bytes,     64 * MIB,  4 * GIB,   1024 * GIB, "bytes that one run receives")
 
 /*
  * X(name, of a uid, of an agent, of a task, highest, meaning): bounds on spending; 0: no bound.

@@ -254,6 +254,26 @@ bool knobs_short_above(const struct knobs *knobs, const struct knob_counts *befo
 	return knobs_hold(knobs, KNOB_MEMORY_PEAK) && read_peak(knobs) + PEAK_SLACK < limit_bytes;
 }
 
+int knobs_freeze(const struct knobs *knobs, bool stand)
+{
+	int fd = knobs->fds[KNOB_FREEZE];
+
+	return fd < 0 ? -1 : write_number(fd, stand);
+}
+
+uint64_t knobs_pids_now(const struct knobs *knobs)
+{
+	return read_number(knobs->fds[KNOB_PIDS_NOW]);
+}
+
+bool knobs_are_frozen(const struct knobs *knobs)
+{
+	char text[KNOB_TEXT_MAX];
+
+	read_text(knobs->fds[KNOB_FROZEN], text, sizeof(text));
+	return number_after(text, "frozen") == 1;
+}
+
 void knobs_kill(const struct knobs *knobs)
 {
 	(void)write_number(knobs->fds[KNOB_KILL], 1);

@@ -79,6 +79,18 @@ bool knobs_short_above(const struct knobs *knobs, const struct knob_counts *befo
 	const struct knob_counts *after, uint64_t limit_bytes);
 
 /*
+ * Lets the cgroup's processes stand still, or go on.  They still die when they are killed.  -1: the
+ * host has no such knob.
+ */
+int knobs_freeze(const struct knobs *knobs, bool stand);
+
+/* How many processes and threads are in the cgroup; 0: unknown. */
+uint64_t knobs_pids_now(const struct knobs *knobs);
+
+/* Whether every process of the cgroup stands still. */
+bool knobs_are_frozen(const struct knobs *knobs);
+
+/*
  * Kills everything in the cgroup, in case closing the lifeline was not enough.  May block while
  * other cgroups change.
  */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "daemon/policy/allowances.h"
+#include "daemon/settings/config_egress.h"
 #include "daemon/workers/runtime_orders.h"
 #include "daemon/workers/worker.h"
 #include "daemon/workers/zygote.h"
@@ -19,7 +20,7 @@ static unsigned slots_least(const struct runtime *runtime)
 {
 	uint64_t own = runtime->config->workers_min;
 
-	if (runtime->is_steady)
+	if (runtime->is_steady || runtime->is_networked)
 		return 1;
 	return (unsigned)(own ? own : runtime->pool->config->workers_min);
 }
@@ -101,7 +102,8 @@ static void shrink(struct runtime *runtime)
 /* For a runtime without a zygote.  In general retry_later() starts one, or none is needed. */
 static void upkeep_without(struct runtime *runtime)
 {
-	if (runtime->is_steady && runtime->starved_ms > runtime->taken_ms && !runtime->retry)
+	if ((runtime->is_steady || runtime->is_networked) &&
+		runtime->starved_ms > runtime->taken_ms && !runtime->retry)
 		zygote_start(runtime);
 }
 
@@ -208,8 +210,9 @@ static int configure_runtime(struct runtime *runtime, const char *harness_dir, s
 
 	cut_printf(runtime->harness, sizeof(runtime->harness), "%s/%s", harness_dir,
 		runtime_orders_folder(runtime->config));
-	runtime_orders_write(
-		runtime->config, runtime->is_steady, runtime->harness, &msg.body.runtime);
+	runtime_orders_write(runtime->config, runtime->is_steady, runtime->is_networked,
+		runtime->harness, &msg.body.runtime);
+	runtime_orders_add_sets(runtime->pool->config, runtime->config->name, &msg.body.runtime);
 	if (spawner_ask_now(runtime->pool->spawner, &msg, err) < 0)
 		return err_wrap(err, "runtime %s", runtime->config->name);
 	runtime->number = msg.id;
@@ -260,6 +263,21 @@ static void settle_twin(struct pool *pool, struct runtime *runtime)
 	pool->all_count++;
 }
 
+/* Its workers have another filter and a network, so its zygotes are others. */
+static void settle_networked(struct pool *pool, struct runtime *runtime)
+{
+	struct runtime *twin = &pool->runtimes[pool->all_count];
+
+	if (!config_has_egress(pool->config))
+		return;
+	twin->is_networked = true;
+	twin->steady = twin;
+	twin->networked = twin;
+	settle_runtime(pool, twin, runtime->config);
+	runtime->networked = twin;
+	pool->all_count++;
+}
+
 int pool_configure(struct pool *pool, const struct config *config, const struct priv_host *host,
 	struct spawner_link *spawner, const char *harness_dir, struct err *err)
 {
@@ -267,7 +285,7 @@ int pool_configure(struct pool *pool, const struct config *config, const struct 
 	pool->config = config;
 	pool->spawner = spawner;
 	pool->host = *host;
-	pool->runtimes = calloc((size_t)2 * config->runtime_count, sizeof(*pool->runtimes));
+	pool->runtimes = calloc((size_t)3 * config->runtime_count, sizeof(*pool->runtimes));
 	if (!pool->runtimes)
 		return err_set(err, ERR_MEMORY, "no memory for the runtimes");
 	pool->all_count = pool->runtime_count = config->runtime_count;
@@ -275,6 +293,8 @@ int pool_configure(struct pool *pool, const struct config *config, const struct 
 		settle_runtime(pool, &pool->runtimes[i], &config->runtimes[i]);
 	for (unsigned i = 0; i < pool->runtime_count; i++)
 		settle_twin(pool, &pool->runtimes[i]);
+	for (unsigned i = 0; i < pool->runtime_count; i++)
+		settle_networked(pool, &pool->runtimes[i]);
 	for (unsigned i = 0; i < pool->all_count; i++)
 		if (configure_runtime(&pool->runtimes[i], harness_dir, err) < 0)
 			return -1;
@@ -294,6 +314,8 @@ int pool_start(struct pool *pool, uv_loop_t *loop,
 		return err_set(err, ERR_MEMORY, "no memory for the pool's upkeep");
 	for (unsigned i = 0; i < pool->runtime_count; i++)
 		zygote_start(&pool->runtimes[i]);
+	if (package_sets_start(&pool->packages, loop, pool->config, err) < 0)
+		return -1;
 	return 0; /* the first deterministic run starts a twin */
 }
 
@@ -318,6 +340,7 @@ void pool_close(struct pool *pool)
 	pool->closing = true;
 	timer_close(pool->upkeep);
 	outer_cgroups_close(&pool->outer_cgroups);
+	package_sets_close(&pool->packages);
 	for (unsigned i = 0; i < pool->all_count; i++) {
 		timer_close(pool->runtimes[i].retry);
 		list_for_each(at, &pool->runtimes[i].zygotes)

@@ -98,6 +98,11 @@ bool runtime_reads_stdin_inline(const struct runtime *runtime)
 	return runtime->config->kind == KIND_NODE;
 }
 
+bool runtime_displays(const struct runtime *runtime)
+{
+	return runtime->config->kind != KIND_COMMAND;
+}
+
 bool runtime_forms(
 	const struct runtime *runtime, const char *ret_forms[static CONFIG_FORMS_MAX + 1])
 {
@@ -198,5 +203,9 @@ struct value *runtime_describe(const struct runtime *runtime, struct arena *aren
 	value_map_put(arena, map, "preload", value_text(arena, imported(runtime, arena)));
 	if (runtime->config->kind == KIND_COMMAND)
 		value_map_put(arena, map, "tools", value_text(arena, runtime->config->tools));
+	if (runtime->pool->packages.count)
+		value_map_put(arena, map, "packages",
+			package_sets_describe(
+				&runtime->pool->packages, runtime->config->name, arena));
 	return map;
 }

@@ -10,6 +10,7 @@
 #include "daemon/loop/loop.h"
 #include "daemon/settings/config.h"
 #include "daemon/workers/outer_cgroups.h"
+#include "daemon/workers/package_sets.h"
 #include "daemon/workers/reclaim.h"
 #include "daemon/workers/spawner_link.h"
 #include "daemon/workers/worker.h"
@@ -29,6 +30,7 @@ struct pool {
 	unsigned all_count; /* including twins */
 	struct timer *upkeep;
 	struct reclaim reclaim;
+	struct package_sets packages;
 	struct outer_cgroups outer_cgroups; /* memory cgroups above all jails */
 	bool closing;
 	void (*on_warm)(void *context, struct runtime *runtime);
@@ -39,6 +41,8 @@ struct runtime {
 	struct pool *pool;
 	struct runtime *steady; /* its workers take the deterministic runs: its twin, or itself */
 	bool is_steady;         /* it is a twin: its zygote starts on demand and ends when idle */
+	struct runtime *networked; /* its workers take the runs with a network: a twin, or NULL */
+	bool is_networked;         /* it is that twin, and otherwise like one that is steady */
 	const struct config_runtime *config;
 	uint32_t number;               /* the spawner's number for it */
 	char version[64];              /* "3.11.2", once the first zygote has reported it */
@@ -76,6 +80,9 @@ bool runtime_has_gate(const struct runtime *runtime);
 
 /* Whether its workers receive stdin in the job's body and not as a descriptor. */
 bool runtime_reads_stdin_inline(const struct runtime *runtime);
+
+/* Whether its programs can display values; if so, its workers may get JOB_FLAG_DISPLAY. */
+bool runtime_displays(const struct runtime *runtime);
 
 /*
  * Returns the forms of its interpreter's errors (complaint.h); NULL follows the last.  False: a

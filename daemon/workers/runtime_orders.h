@@ -17,6 +17,11 @@ const char *runtime_orders_folder(const struct config_runtime *config);
 /* Returns its kind as the method `runtimes` names it. */
 const char *runtime_orders_word(const struct config_runtime *config);
 
-/* `harness` is the full path.  `is_steady`: its zygotes serve only deterministic runs. */
-void runtime_orders_write(const struct config_runtime *config, bool is_steady, const char *harness,
-	struct priv_runtime *ret_orders);
+/* `harness` is the full path.  `is_steady`, `is_networked`: its zygotes serve only deterministic
+ * runs, or only those with a network. */
+void runtime_orders_write(const struct config_runtime *config, bool is_steady, bool is_networked,
+	const char *harness, struct priv_runtime *ret_orders);
+
+/* Adds the package sets of a runtime.  All of them are in sight of all its runs. */
+void runtime_orders_add_sets(
+	const struct config *config, const char *runtime, struct priv_runtime *body);

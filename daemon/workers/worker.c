@@ -22,8 +22,10 @@
 
 #define LOOK_AGAIN_US       1000000
 #define LATE_A_MINUTE       60
-#define VISIT_MESSAGES      16  /* from one slot in one turn of the loop; then others get theirs */
-#define JOB_MESSAGES_MAX    16  /* from one worker in its life; an honest one sends at most four */
+#define VISIT_MESSAGES      16 /* from one slot in one turn of the loop; then others get theirs */
+#define JOB_MESSAGES_MAX    16 /* from one worker in its life; an honest one sends at most four */
+#define READ_BYTES          4096
+#define OUTGOING_MAX        ((size_t)512 << 20) /* answers to calls; calls_at_once is the limit */
 #define COMPLAINT_MAX       400 /* bytes of the message of an interpreter that cannot start */
 #define COMPLAINTS_A_MINUTE 6
 
@@ -38,7 +40,8 @@ static const struct {
 	[WORKER_MAKING] = { "making", TO(WARM) | TO(ENDING) | TO(GONE) },
 	[WORKER_WARM] = { "warm", TO(TAKEN) | TO(ENDING) | TO(GONE) },
 	[WORKER_TAKEN] = { "taken", TO(RUNNING) | TO(ENDING) | TO(GONE) },
-	[WORKER_RUNNING] = { "running", TO(ENDING) | TO(GONE) },
+	[WORKER_RUNNING] = { "running", TO(KEPT) | TO(ENDING) | TO(GONE) },
+	[WORKER_KEPT] = { "kept", TO(TAKEN) | TO(ENDING) | TO(GONE) },
 	[WORKER_ENDING] = { "ending", TO(EMPTY) | TO(GONE) },
 	[WORKER_GONE] = { "gone", 0 },
 };
@@ -95,19 +98,29 @@ bool worker_is_stuck(struct worker *worker)
 	return false;
 }
 
+static void close_outgoing_fds(struct worker *worker)
+{
+	close_fds(worker->outgoing_fds, worker->outgoing_fd_count);
+	worker->outgoing_fd_count = 0;
+}
+
+static void close_output(struct worker *worker)
+{
+	watch_close(worker->out);
+	watch_close(worker->errout);
+	worker->out = NULL;
+	worker->errout = NULL;
+}
+
 /* Closes its job socket, its pipes and its lifeline. */
 static void close_pipes(struct worker *worker)
 {
 	watch_close(worker->job);
-	watch_close(worker->out);
-	watch_close(worker->errout);
 	worker->job = NULL;
-	worker->out = NULL;
-	worker->errout = NULL;
+	close_output(worker);
 	if (worker->lifeline >= 0)
 		close(take_fd(&worker->lifeline));
-	if (worker->outgoing_fd >= 0)
-		close(take_fd(&worker->outgoing_fd));
+	close_outgoing_fds(worker);
 	buf_done(&worker->incoming);
 	buf_done(&worker->outgoing);
 }
@@ -179,8 +192,21 @@ static void on_dropped(struct worker *worker)
 {
 	if (worker->state != WORKER_ENDING)
 		return;
+	if (worker->stands)
+		(void)knobs_freeze(&worker->knobs, false); /* nothing is left that could go on */
+	worker->stands = false;
+	worker->kept = 0;
+	worker->gone_count = 0;
 	move(worker, WORKER_EMPTY);
 	zygote_on_empty(worker->zygote, worker);
+}
+
+static void on_state_message(struct worker *worker, const struct slotmsg *msg)
+{
+	if (worker->owner && worker->state == WORKER_KEPT)
+		worker->events->state(worker->owner, msg);
+	else if (msg->kind == SLOTMSG_STATE_GONE && worker->gone_count < COUNT_OF(worker->gone))
+		worker->gone[worker->gone_count++] = msg->state;
 }
 
 static void on_slot_message(struct worker *worker, const struct slotmsg *msg)
@@ -201,6 +227,10 @@ static void on_slot_message(struct worker *worker, const struct slotmsg *msg)
 		if (worker->owner)
 			worker->events->adjusted(worker->owner, msg);
 		return;
+	case SLOTMSG_NETWORKED:
+		if (worker->owner && worker->events->networked)
+			worker->events->networked(worker->owner, msg);
+		return;
 	case SLOTMSG_WORKER_REFUSED:
 		worker->refused = true;
 		return;
@@ -213,6 +243,16 @@ static void on_slot_message(struct worker *worker, const struct slotmsg *msg)
 		return;
 	case SLOTMSG_DROPPED:
 		on_dropped(worker);
+		return;
+	case SLOTMSG_PERMITTED:
+	case SLOTMSG_KEPT:
+	case SLOTMSG_PROMOTED:
+	case SLOTMSG_STATE_GONE:
+		on_state_message(worker, msg);
+		return;
+	case SLOTMSG_CELL_ENDED:
+		if (worker->owner && worker->state == WORKER_RUNNING)
+			worker->events->cell_ended(worker->owner, msg);
 		return;
 	default:
 		worker_lose(worker, "its slot sent an unexpected message");
@@ -275,7 +315,7 @@ static void on_job_message(struct worker *worker, const struct job_head *head, c
 /*
  * Passes on every whole message.  -1: the bytes are no message, or the worker has sent too many.
  * Without that limit a program could send heads as long as it runs, and each costs it a twentieth
- * of the time that it costs the daemon.
+ * of the time that it costs the daemon.  Bytes to display have a limit of their own.
  *
  * The rest moves to the front once, and not after each message, so that a flood of heads does not
  * block the loop.
@@ -289,11 +329,12 @@ static int cut_messages(struct worker *worker)
 
 		memcpy(&head, worker->incoming.bytes + at, sizeof(head));
 		if (head.magic != SLOTMSG_MAGIC || head.kind <= JOB_START ||
-			head.kind >= JOB_KIND_COUNT || head.len > SLOTMSG_REPORT_MAX)
+			head.kind >= JOB_KIND_COUNT || head.len > worker->job_message_bytes)
 			return -1;
 		if (worker->incoming.len - at < sizeof(head) + head.len)
 			break;
-		if (++worker->job_messages > JOB_MESSAGES_MAX)
+		if (!(head.kind == JOB_DISPLAY && head.len && worker->displays) &&
+			++worker->job_messages > worker->job_messages_most)
 			return -1;
 		on_job_message(worker, &head, worker->incoming.bytes + at + sizeof(head));
 		at += sizeof(head) + head.len;
@@ -312,15 +353,15 @@ static void send_rest(struct worker *worker)
 	if (!left)
 		return;
 	sent = send_with_fds(watch_fd(worker->job), worker->outgoing.bytes + worker->outgoing_at,
-		left, &worker->outgoing_fd, worker->outgoing_fd >= 0 ? 1 : 0, &err);
+		left, worker->outgoing_fds, worker->outgoing_fd_count, &err);
 	if (sent < 0 && err.code != ERR_BUSY) {
 		buf_done(&worker->outgoing); /* its end is reported separately */
 		worker->outgoing_at = 0;
 		watch_want(worker->job, UV_READABLE);
 		return;
 	}
-	if (sent > 0 && worker->outgoing_fd >= 0)
-		close(take_fd(&worker->outgoing_fd));
+	if (sent > 0)
+		close_outgoing_fds(worker);
 	worker->outgoing_at += sent > 0 ? (size_t)sent : 0;
 	if (worker->outgoing_at < worker->outgoing.len) {
 		watch_want(worker->job, UV_READABLE | UV_WRITABLE);
@@ -329,6 +370,8 @@ static void send_rest(struct worker *worker)
 	buf_done(&worker->outgoing);
 	worker->outgoing_at = 0;
 	watch_want(worker->job, UV_READABLE);
+	if (worker->owner && worker->events->drained)
+		worker->events->drained(worker->owner);
 }
 
 /* Reads once and passes on whole messages.  False: nothing to read, now or ever. */
@@ -336,7 +379,7 @@ static bool read_job(struct worker *worker)
 {
 	ssize_t got;
 
-	if (buf_reserve(&worker->incoming, 4096) < 0) {
+	if (buf_reserve(&worker->incoming, READ_BYTES) < 0) {
 		job_broken(worker);
 		return false;
 	}
@@ -448,9 +491,9 @@ struct worker *worker_new(struct zygote *zygote, uint32_t index, int slot_sock, 
 	worker->state = WORKER_OPENING;
 	worker->moved_us = clock_us();
 	worker->lifeline = -1;
-	worker->outgoing_fd = -1;
 	worker->knobs = *knobs;
 	knobs_init(knobs);
+	knobs_init(&worker->park);
 	knobs_settle(&worker->knobs);
 	worker->slot = watch_new(zygote_loop(zygote), slot_sock, UV_READABLE, on_slot, worker);
 	if (!worker->slot) {
@@ -516,17 +559,26 @@ static void watch_pipes(struct worker *worker, struct worker_pipes *pipes)
 	worker->lifeline = take_fd(&pipes->lifeline.ours);
 }
 
+static void expect_no_calls(struct worker *worker)
+{
+	worker->job_messages = 0;
+	worker->job_messages_most = JOB_MESSAGES_MAX;
+	worker->job_message_bytes = SLOTMSG_REPORT_MAX;
+}
+
 /* Resets the data about the last worker in this slot. */
 static void forget_last(struct worker *worker)
 {
 	worker->is_made = false;
 	worker->is_ready = false;
-	worker->job_messages = 0;
+	worker->displays = false;
+	worker->same_pipes = false;
+	expect_no_calls(worker);
 	worker->refused = false;
 	worker->done_run[0] = '\0';
 	worker->ended = false;
 	worker->doubted = false;
-	buf_init(&worker->incoming, sizeof(struct job_head) + SLOTMSG_REPORT_MAX + 4096);
+	buf_init(&worker->incoming, sizeof(struct job_head) + SLOTMSG_REPORT_MAX + READ_BYTES);
 	buf_init(&worker->outgoing, sizeof(struct job_head) + SLOTMSG_BODY_MAX);
 	worker->outgoing_at = 0;
 }
@@ -569,12 +621,17 @@ void worker_take(struct worker *worker, const struct worker_events *events, void
 	worker->owner = owner;
 }
 
-int worker_send_job(struct worker *worker, char *body, size_t len, int stdin_fd)
+int worker_send_job(
+	struct worker *worker, char *body, size_t len, const int *fds, unsigned fd_count)
 {
+	assert(fd_count <= WORKER_JOB_FDS_MAX);
+
+	for (unsigned i = 0; i < fd_count; i++)
+		worker->outgoing_fds[i] = fds[i];
+	worker->outgoing_fd_count = fd_count;
 	if (!worker->job) {
 		free(body);
-		if (stdin_fd >= 0)
-			close(stdin_fd);
+		close_outgoing_fds(worker);
 		return -1;
 	}
 	move(worker, WORKER_RUNNING);
@@ -584,9 +641,180 @@ int worker_send_job(struct worker *worker, char *body, size_t len, int stdin_fd)
 	worker->outgoing.len = len;
 	worker->outgoing.size = len;
 	worker->outgoing_at = 0;
-	worker->outgoing_fd = stdin_fd;
 	send_rest(worker);
 	return 0;
+}
+
+/* ---- cells of a session --------------------------------------------------------------------- */
+
+/* The pipes are empty: what a cell wrote was read while it stood still. */
+static void use_pipes(struct worker *worker, int events)
+{
+	if (worker->out)
+		watch_want(worker->out, events);
+	if (worker->errout)
+		watch_want(worker->errout, events);
+}
+
+static int send_cell_of_same_pipes(struct worker *worker, char *body, size_t len)
+{
+	use_pipes(worker, UV_READABLE);
+	if (knobs_freeze(&worker->knobs, false) < 0) {
+		free(body);
+		return -1;
+	}
+	worker->stands = false;
+	return worker_send_job(worker, body, len, NULL, 0);
+}
+
+/* New pipes, so that what an earlier cell has kept open reaches nobody. */
+static int renew_pipes(struct worker *worker, struct worker_pipes *pipes)
+{
+	uv_loop_t *loop = zygote_loop(worker->zygote);
+	struct err err = ERR_INIT;
+
+	if (worker_pipes_open_output(pipes, &err) < 0)
+		return -1;
+	worker->out = watch_new(loop, take_fd(&pipes->out.ours), UV_READABLE, on_stdout, worker);
+	worker->errout =
+		watch_new(loop, take_fd(&pipes->errout.ours), UV_READABLE, on_stderr, worker);
+	return worker->out && worker->errout ? 0 : -1;
+}
+
+int worker_send_cell(
+	struct worker *worker, char *body, size_t len, const int *fds, unsigned fd_count)
+{
+	struct worker_pipes pipes = { .out = { -1, -1 } };
+	int all[WORKER_JOB_FDS_MAX] = { -1, -1, -1, -1 };
+
+	assert(2 + fd_count <= WORKER_JOB_FDS_MAX);
+	for (unsigned i = 0; i < fd_count; i++)
+		all[2 + i] = fds[i];
+
+	if (worker->same_pipes)
+		return send_cell_of_same_pipes(worker, body, len);
+	if (renew_pipes(worker, &pipes) < 0 || knobs_freeze(&worker->knobs, false) < 0) {
+		worker_pipes_close_theirs(&pipes);
+		close_fds(all, COUNT_OF(all));
+		free(body);
+		return -1;
+	}
+	worker->stands = false;
+	all[0] = take_fd(&pipes.out.theirs);
+	all[1] = take_fd(&pipes.errout.theirs);
+	return worker_send_job(worker, body, len, all, 2 + fd_count);
+}
+
+int worker_end_cell(struct worker *worker, const struct job_limits *limits)
+{
+	struct slotmsg msg = message_to_slot(worker, SLOTMSG_CELL_END);
+	struct err err = ERR_INIT;
+
+	slot_limits(worker, limits, &msg);
+	worker->made_with = *limits;
+	if (knobs_freeze(&worker->knobs, true) < 0)
+		return -1;
+	worker->stands = true;
+	return slotmsg_send(watch_fd(worker->slot), &msg, NULL, 0, &err);
+}
+
+bool worker_stands(const struct worker *worker)
+{
+	return knobs_are_frozen(&worker->knobs);
+}
+
+int worker_hold_still(struct worker *worker, bool stand)
+{
+	if (knobs_freeze(&worker->knobs, stand) < 0)
+		return -1;
+	worker->stands = stand;
+	return 0;
+}
+
+int worker_park(struct worker *worker, struct knobs *park)
+{
+	struct slotmsg msg = message_to_slot(worker, SLOTMSG_PARK);
+	struct err err = ERR_INIT;
+
+	worker->park = *park;
+	knobs_init(park);
+	worker->has_park = true;
+	knobs_settle(&worker->park);
+	if (knobs_freeze(&worker->park, true) < 0)
+		return -1;
+	return slotmsg_send(
+		watch_fd(worker->slot), &msg, worker->park.join, worker->park.join_count, &err);
+}
+
+int worker_send_state(struct worker *worker, enum slotmsg_kind kind, uint32_t number,
+	const struct job_limits *limits, int fd)
+{
+	struct slotmsg msg = message_to_slot(worker, kind);
+	struct err err = ERR_INIT;
+
+	msg.state = number;
+	if (limits)
+		slot_limits(worker, limits, &msg);
+	return slotmsg_send(watch_fd(worker->slot), &msg, &fd, fd >= 0, &err);
+}
+
+int worker_send_word(struct worker *worker, enum job_kind kind, const int *fds, unsigned fd_count)
+{
+	const struct job_head head = { .magic = SLOTMSG_MAGIC, .kind = kind };
+
+	for (unsigned i = 0; i < fd_count; i++)
+		worker->outgoing_fds[i] = fds[i];
+	worker->outgoing_fd_count = fd_count;
+	if (!worker->job || buf_append(&worker->outgoing, &head, sizeof(head)) < 0) {
+		close_outgoing_fds(worker);
+		return -1;
+	}
+	send_rest(worker);
+	return 0;
+}
+
+int worker_replace_job(struct worker *worker, int job)
+{
+	watch_close(worker->job);
+	buf_done(&worker->incoming);
+	buf_done(&worker->outgoing);
+	buf_init(&worker->incoming, sizeof(struct job_head) + SLOTMSG_REPORT_MAX + 4096);
+	buf_init(&worker->outgoing, sizeof(struct job_head) + SLOTMSG_BODY_MAX);
+	worker->outgoing_at = 0;
+	worker->job_messages = 0;
+	worker->ended = false;
+	worker->job = watch_new(zygote_loop(worker->zygote), job, UV_READABLE, on_job, worker);
+	return worker->job ? 0 : -1;
+}
+
+/* What a thread of the program has written since JOB_DONE means nothing. */
+static void drop_messages(struct worker *worker)
+{
+	char bytes[4096];
+
+	while (worker->job && read(watch_fd(worker->job), bytes, sizeof(bytes)) > 0)
+		;
+	buf_consume(&worker->incoming, worker->incoming.len);
+}
+
+void worker_keep(struct worker *worker, const struct worker_events *events, void *owner)
+{
+	move(worker, WORKER_KEPT);
+	if (worker->same_pipes)
+		use_pipes(worker, 0);
+	else
+		close_output(worker);
+	drop_messages(worker);
+	if (worker->ended) { /* a kept state may take its place */
+		watch_close(worker->job);
+		worker->job = NULL;
+	}
+	expect_no_calls(worker);
+	worker->displays = false;
+	worker->refused = false;
+	worker->events = events;
+	worker->owner = owner;
+	knobs_begin(&worker->knobs, &worker->before);
 }
 
 int worker_send_go(struct worker *worker)
@@ -599,19 +827,72 @@ int worker_send_go(struct worker *worker)
 	return 0;
 }
 
-int worker_adjust(struct worker *worker, const struct job_limits *limits, int files_fd)
+void worker_expect_calls(struct worker *worker, unsigned calls, size_t bytes)
+{
+	worker->job_messages_most += calls;
+	if (bytes > worker->job_message_bytes)
+		worker->job_message_bytes = bytes;
+	worker->incoming.ceiling = sizeof(struct job_head) + worker->job_message_bytes + READ_BYTES;
+}
+
+size_t worker_unsent(const struct worker *worker)
+{
+	return worker->outgoing.len - worker->outgoing_at;
+}
+
+void worker_send(
+	struct worker *worker, enum job_kind kind, int32_t number, const char *body, size_t len)
+{
+	const struct job_head head = {
+		.magic = SLOTMSG_MAGIC, .kind = kind, .len = (uint32_t)len, .exit_code = number
+	};
+	bool waits = worker->outgoing.len > 0;
+
+	if (!worker->job)
+		return;
+	buf_consume(&worker->outgoing, worker->outgoing_at);
+	worker->outgoing_at = 0;
+	worker->outgoing.ceiling = OUTGOING_MAX;
+	if (buf_reserve(&worker->outgoing, sizeof(head) + len) < 0)
+		return; /* the call ends with the run */
+	(void)buf_append(&worker->outgoing, &head, sizeof(head));
+	(void)buf_append(&worker->outgoing, body, len);
+	if (!waits)
+		send_rest(worker);
+}
+
+int worker_adjust(
+	struct worker *worker, const struct job_limits *limits, const char *modules, int files_fd)
 {
 	struct slotmsg msg = message_to_slot(worker, SLOTMSG_ADJUST);
 	struct err err = ERR_INIT;
 
 	slot_limits(worker, limits, &msg);
+	cut_printf(msg.text, sizeof(msg.text), "%s", modules ? modules : "");
 	return slotmsg_send(watch_fd(worker->slot), &msg, &files_fd, files_fd >= 0, &err);
+}
+
+int worker_open_network(struct worker *worker, int orders_fd, int egress_fd)
+{
+	const struct slotmsg msg = message_to_slot(worker, SLOTMSG_NETWORK);
+	const int fds[] = { orders_fd, egress_fd };
+	struct err err = ERR_INIT;
+
+	return slotmsg_send(watch_fd(worker->slot), &msg, fds, 2, &err);
 }
 
 void worker_kill(struct worker *worker)
 {
 	if (worker->lifeline >= 0)
 		close(take_fd(&worker->lifeline));
+}
+
+void worker_kill_run(struct worker *worker)
+{
+	if (worker->kept && knobs_hold(&worker->knobs, KNOB_KILL))
+		knobs_kill(&worker->knobs);
+	else
+		worker_kill(worker);
 }
 
 void worker_done(struct worker *worker, const char *run_id)
@@ -627,14 +908,15 @@ void worker_kill_harder(struct worker *worker)
 		knobs_kill(&worker->knobs);
 }
 
-int worker_collect(struct worker *worker, int pipe_fd, int globs_fd, uint64_t bytes, uint32_t count)
+int worker_collect(struct worker *worker, const struct worker_collection *collection)
 {
 	struct slotmsg msg = message_to_slot(worker, SLOTMSG_COLLECT);
 	struct err err = ERR_INIT;
-	int fds[] = { pipe_fd, globs_fd };
+	int fds[] = { collection->pipe_fd, collection->globs_fd };
 
-	msg.artifact_bytes = bytes;
-	msg.artifact_count = count;
+	msg.artifact_bytes = collection->bytes;
+	msg.artifact_count = collection->count;
+	msg.flags = collection->stands ? SLOTMSG_FLAG_STANDS : 0;
 	return slotmsg_send(watch_fd(worker->slot), &msg, fds, 2, &err);
 }
 
@@ -687,5 +969,6 @@ void worker_close(struct worker *worker)
 	close_pipes(worker);
 	watch_close(worker->slot);
 	knobs_done(&worker->knobs);
+	knobs_done(&worker->park);
 	free(worker);
 }

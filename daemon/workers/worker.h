@@ -7,6 +7,8 @@
  *	   +----------+----------+--------+---------+----------+----------+---> GONE
  *
  * A worker that fails or dies before its job goes from MAKING, WARM or TAKEN straight to ENDING.
+ * One that belongs to a session goes from RUNNING to KEPT after each cell, and stands still there;
+ * the next cell takes it again.
  *
  * The slot is made once.  Each worker in it runs one program and ends, and the next worker is made
  * in the background.  The zygote owns the struct, which lives until the slot has gone.
@@ -27,6 +29,8 @@
 #define WORKER_SILENCE_MS 20000 /* for opening, making or ending; then the slot is given up */
 #define WORKER_DOUBT_MS   3000  /* the same for ending, if the slot was silent before */
 
+#define WORKER_JOB_FDS_MAX 4 /* that go with a job: see joblink.h */
+
 enum worker_state {
 	WORKER_OPENING,
 	WORKER_EMPTY,
@@ -34,6 +38,7 @@ enum worker_state {
 	WORKER_WARM,
 	WORKER_TAKEN,
 	WORKER_RUNNING,
+	WORKER_KEPT,
 	WORKER_ENDING,
 	WORKER_GONE,
 };
@@ -48,10 +53,16 @@ struct worker;
 struct worker_events {
 	void (*adjusted)(
 		void *owner, const struct slotmsg *msg); /* its limits are set, or cannot be */
+	/* it has its network, or cannot have it; NULL: it is not asked for one */
+	void (*networked)(void *owner, const struct slotmsg *msg);
 	void (*job_message)(void *owner, const struct job_head *head, const char *body);
+	void (*drained)(void *owner); /* all answers are in its job socket; may be NULL */
 	void (*output)(void *owner, bool is_stderr);
 	void (*ended)(void *owner, const struct slotmsg *msg);
 	void (*collected)(void *owner);
+	void (*cell_ended)(void *owner, const struct slotmsg *msg); /* answers worker_end_cell() */
+	/* PERMITTED, KEPT, PROMOTED, STATE_GONE: about a kept state */
+	void (*state)(void *owner, const struct slotmsg *msg);
 	void (*gone)(void *owner, const char *why);
 };
 
@@ -68,10 +79,18 @@ struct worker {
 	struct watch *job;
 	struct watch *out;
 	struct watch *errout;
-	int lifeline;                  /* -1: the daemon has killed the worker */
-	bool is_ready, is_made;        /* as the worker says, and as its slot says */
-	unsigned job_messages;         /* from its job socket so far */
-	bool refused;                  /* its slot reported a refused call */
+	int lifeline;               /* -1: the daemon has killed the worker */
+	bool is_ready, is_made;     /* as the worker says, and as its slot says */
+	unsigned job_messages;      /* from its job socket so far ... */
+	unsigned job_messages_most; /* ... and the most before it is no longer read */
+	size_t job_message_bytes;   /* the longest body of one */
+	bool refused;               /* its slot reported a refused call */
+	bool stands;                /* its cgroup was told to stand still */
+	unsigned kept;              /* states of its session, which a kill of the run spares */
+	uint32_t gone[SESSION_STATES_MAX]; /* those that died while a cell ran */
+	unsigned gone_count;
+	bool has_park; /* `park` is open: the leaf where they stand */
+	struct knobs park;
 	char done_run[RUN_ID_LEN + 1]; /* the run, if its end was reported before it was dead */
 	bool ended;                    /* its slot has reported its death */
 	bool doubted;                  /* its slot was silent when its run was over */
@@ -80,7 +99,10 @@ struct worker {
 	struct buf incoming;           /* from the job socket: a partial message */
 	struct buf outgoing;           /* to the job socket: not yet sent */
 	size_t outgoing_at;
-	int outgoing_fd; /* stdin, sent with the first byte */
+	int outgoing_fds[WORKER_JOB_FDS_MAX]; /* sent with the first byte */
+	unsigned outgoing_fd_count;
+	bool displays;   /* JOB_DISPLAY is expected, and not counted in job_messages */
+	bool same_pipes; /* all cells of a session write to the pipes of the first */
 	struct job_limits made_with;
 	struct knob_counts before; /* counters when the worker became warm */
 	const struct worker_events *events;
@@ -103,13 +125,68 @@ void worker_make(struct worker *worker, const struct job_limits *limits);
 void worker_take(struct worker *worker, const struct worker_events *events, void *owner);
 
 /*
- * Sends the job and enters WORKER_RUNNING.  Takes `body` (malloc) and `stdin_fd` (-1: none).  -1:
- * the worker is dead, and nothing has run.
+ * Sends the job and enters WORKER_RUNNING.  Takes `body` (malloc) and `fds`, at most
+ * WORKER_JOB_FDS_MAX.  -1: the worker is dead, and nothing has run.
  */
-int worker_send_job(struct worker *worker, char *body, size_t len, int stdin_fd);
+int worker_send_job(
+	struct worker *worker, char *body, size_t len, const int *fds, unsigned fd_count);
+
+/*
+ * The same for the next cell of a session, whose worker was kept.  It has new pipes, and stands
+ * still until the job is sent.
+ */
+int worker_send_cell(
+	struct worker *worker, char *body, size_t len, const int *fds, unsigned fd_count);
 
 /* Lets the program of a job with JOB_FLAG_GATE begin.  -1: the worker is dead, and nothing has run. */
 int worker_send_go(struct worker *worker);
+
+/*
+ * Its program may call tools: accepts `calls` more messages, with bodies of up to `bytes`.  Before
+ * the job is sent.
+ */
+void worker_expect_calls(struct worker *worker, unsigned calls, size_t bytes);
+
+/* Sends a message after the job.  A worker that does not read it is the program's loss. */
+void worker_send(
+	struct worker *worker, enum job_kind kind, int32_t number, const char *body, size_t len);
+
+/* Bytes that its job socket has not taken yet. */
+size_t worker_unsent(const struct worker *worker);
+
+/*
+ * A cell has sent JOB_DONE: its processes are to stand still, and the slot reports the cell's facts
+ * with events->cell_ended().  `limits` hold again from there.  -1: the worker cannot be kept.
+ */
+int worker_end_cell(struct worker *worker, const struct job_limits *limits);
+
+/* Whether every process of the worker stands still. */
+bool worker_stands(const struct worker *worker);
+
+/* Lets a KEPT worker go on, or stand still.  -1: the host has no such knob. */
+int worker_hold_still(struct worker *worker, bool stand);
+
+/* Opens the leaf where kept states stand still: takes the knobs, and tells the slot.  Once a slot. */
+int worker_park(struct worker *worker, struct knobs *park);
+
+/* Sends KEEP, PROMOTE or STATE_DROP; `limits`: for PROMOTE; `fd` (borrowed; -1: none): for KEEP. */
+int worker_send_state(struct worker *worker, enum slotmsg_kind kind, uint32_t number,
+	const struct job_limits *limits, int fd);
+
+/* Sends JOB_KEEP or JOB_WAKE.  Takes the descriptors. */
+int worker_send_word(struct worker *worker, enum job_kind kind, const int *fds, unsigned fd_count);
+
+/* The state with this job socket has become the worker.  Takes `job`. */
+int worker_replace_job(struct worker *worker, int job);
+
+/* Kills the run, but not the kept states of its session. */
+void worker_kill_run(struct worker *worker);
+
+/*
+ * Keeps the worker for the next cell.  Its pipes are closed, and what is left in its job socket is
+ * dropped.  `events` and `owner` as for worker_take().
+ */
+void worker_keep(struct worker *worker, const struct worker_events *events, void *owner);
 
 /* Passes on the messages that are left in the job socket after its first process is dead. */
 void worker_drain_job(struct worker *worker);
@@ -118,7 +195,14 @@ void worker_drain_job(struct worker *worker);
  * Changes limits of a TAKEN worker.  events->adjusted() follows.  The slot notes opened files in
  * `files_fd` (borrowed; -1: not requested).
  */
-int worker_adjust(struct worker *worker, const struct job_limits *limits, int files_fd);
+int worker_adjust(
+	struct worker *worker, const struct job_limits *limits, const char *modules, int files_fd);
+
+/*
+ * Opens the network of a TAKEN worker of a networked runtime.  events->networked() follows.  Borrows
+ * the file with struct slotmsg_network and the socket on which ced-egress gets the listeners.
+ */
+int worker_open_network(struct worker *worker, int orders_fd, int egress_fd);
 
 /*
  * Whether the slot has reported something about the worker, read or unread.  A slot reports a
@@ -145,11 +229,17 @@ void worker_done(struct worker *worker, const char *run_id);
  */
 void worker_kill_harder(struct worker *worker);
 
-/*
- * Requests the artifacts that match `globs_fd`; the slot writes them to `pipe_fd`.  Borrows both.
- */
-int worker_collect(
-	struct worker *worker, int pipe_fd, int globs_fd, uint64_t bytes, uint32_t count);
+/* What worker_collect() requests, and where the slot writes it. */
+struct worker_collection {
+	int pipe_fd; /* borrowed */
+	int globs_fd;
+	uint64_t bytes;
+	uint32_t count;
+	bool stands; /* its processes live and stand still; else the slot kills them first */
+};
+
+/* Requests the artifacts that match the globs. */
+int worker_collect(struct worker *worker, const struct worker_collection *collection);
 
 /* The run is over: drops all its data.  The slot becomes EMPTY again. */
 void worker_release(struct worker *worker);

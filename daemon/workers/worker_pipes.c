@@ -28,26 +28,50 @@ static int open_pipe(int *ret_read, int *ret_write)
 	return 0;
 }
 
-static int open_all(struct worker_pipes *pipes, struct err *err)
+static int no_pipes(struct err *err)
 {
-	if (open_socket(&pipes->job) < 0 || open_pipe(&pipes->out.ours, &pipes->out.theirs) < 0 ||
-		open_pipe(&pipes->errout.ours, &pipes->errout.theirs) < 0 ||
-		open_pipe(&pipes->lifeline.theirs, &pipes->lifeline.ours) < 0)
-		return err_sys(err, "the daemon cannot make pipes for a worker");
-	if (fd_set_nonblocking(pipes->job.ours, true, err) < 0 ||
-		fd_set_nonblocking(pipes->out.ours, true, err) < 0 ||
+	return err_sys(err, "the daemon cannot make pipes for a worker");
+}
+
+static int open_output(struct worker_pipes *pipes, struct err *err)
+{
+	if (open_pipe(&pipes->out.ours, &pipes->out.theirs) < 0 ||
+		open_pipe(&pipes->errout.ours, &pipes->errout.theirs) < 0)
+		return no_pipes(err);
+	if (fd_set_nonblocking(pipes->out.ours, true, err) < 0 ||
 		fd_set_nonblocking(pipes->errout.ours, true, err) < 0)
 		return -1;
 	return 0;
 }
 
-int worker_pipes_open(struct worker_pipes *pipes, struct err *err)
+static int open_all(struct worker_pipes *pipes, struct err *err)
+{
+	if (open_socket(&pipes->job) < 0 ||
+		open_pipe(&pipes->lifeline.theirs, &pipes->lifeline.ours) < 0)
+		return no_pipes(err);
+	if (fd_set_nonblocking(pipes->job.ours, true, err) < 0)
+		return -1;
+	return open_output(pipes, err);
+}
+
+static int open_or_close(struct worker_pipes *pipes,
+	int (*open)(struct worker_pipes *pipes, struct err *err), struct err *err)
 {
 	*pipes = (struct worker_pipes){ { -1, -1 }, { -1, -1 }, { -1, -1 }, { -1, -1 } };
-	if (open_all(pipes, err) == 0)
+	if (open(pipes, err) == 0)
 		return 0;
 	worker_pipes_close(pipes);
 	return -1;
+}
+
+int worker_pipes_open(struct worker_pipes *pipes, struct err *err)
+{
+	return open_or_close(pipes, open_all, err);
+}
+
+int worker_pipes_open_output(struct worker_pipes *pipes, struct err *err)
+{
+	return open_or_close(pipes, open_output, err);
 }
 
 static void close_end(int *end)

@@ -21,6 +21,9 @@ struct worker_pipes {
  */
 int worker_pipes_open(struct worker_pipes *pipes, struct err *err);
 
+/* Opens only stdout and stderr, for the next cell of a session. */
+int worker_pipes_open_output(struct worker_pipes *pipes, struct err *err);
+
 /* Closes the worker's ends once they are sent. */
 void worker_pipes_close_theirs(struct worker_pipes *pipes);
 

@@ -161,6 +161,13 @@ bool queue_is_newcomer(const struct queue_entry *entry)
 	return running_of(entry->fair.lane->above, entry->want) == 0;
 }
 
+void queue_hand_over(struct queue_entry *from, struct queue_entry *to)
+{
+	to->is_admin = from->is_admin;
+	to->want = from->want;
+	fair_hand_over(&from->fair, &to->fair);
+}
+
 void queue_leave(struct queue_entry *entry)
 {
 	if (!entry->fair.lane)

@@ -84,5 +84,8 @@ struct queue_entry *queue_next(struct queue *queue, const struct queue_shares *w
 /* Whether its user has nothing running there and may use the reserve. */
 bool queue_is_newcomer(const struct queue_entry *entry);
 
+/* `to` runs in the place of `from`, which is in no queue afterwards. */
+void queue_hand_over(struct queue_entry *from, struct queue_entry *to);
+
 /* Removes the entry from the queue, or from the running ones.  May be called again. */
 void queue_leave(struct queue_entry *entry);

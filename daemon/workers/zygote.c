@@ -241,7 +241,7 @@ void zygote_lose(struct zygote *zygote, const char *why)
 	}
 	if (was_retiring || runtime->pool->closing)
 		return;
-	if (runtime->is_steady && was_ready)
+	if ((runtime->is_steady || runtime->is_networked) && was_ready)
 		return; /* the next deterministic run starts another */
 	if (!was_ready)
 		retry_later(runtime, why);
@@ -454,7 +454,7 @@ bool zygote_is_idle(const struct zygote *zygote)
 {
 	const struct runtime *runtime = zygote->runtime;
 
-	return runtime->is_steady && !is_busy(zygote) &&
+	return (runtime->is_steady || runtime->is_networked) && !is_busy(zygote) &&
 	       clock_ms() - zygote->started_ms > STEADY_IDLE_MS &&
 	       clock_ms() - runtime->taken_ms > STEADY_IDLE_MS;
 }

@@ -13,8 +13,7 @@
  */
 #pragma once
 
-#include <stdlib.h>
-#include <unistd.h>
+#include "proto/base/owned.h"
 
 #define auto_of(free_function) __attribute__((cleanup(auto_##free_function)))
 
@@ -26,32 +25,3 @@
 			name(*held);                \
 	}                                           \
 	_Static_assert(1, "a semicolon follows AUTO_DEFINE")
-
-static inline void cleanup_free(void *held)
-{
-	free(*(void **)held);
-}
-
-static inline void cleanup_fd(const int *held)
-{
-	if (*held >= 0)
-		close(*held);
-}
-
-#define auto_free __attribute__((cleanup(cleanup_free)))
-#define auto_fd   __attribute__((cleanup(cleanup_fd)))
-
-#define take_ptr(pointer)                               \
-	({                                              \
-		__typeof__(pointer) taken_ = (pointer); \
-		(pointer) = NULL;                       \
-		taken_;                                 \
-	})
-
-static inline int take_fd(int *fd)
-{
-	int taken = *fd;
-
-	*fd = -1;
-	return taken;
-}

@@ -1,4 +1,6 @@
 /* Passing of descriptors: the half of fdio.h that the privileged programs link. */
+#include "proto/base/fdpass.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <stdint.h>
@@ -6,8 +8,6 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
-
-#include "proto/base/fdio.h"
 
 /*
  * The union gives the control buffer the alignment of struct cmsghdr, through which it is accessed.

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "proto/base/container.h"
-#include "proto/base/fdio.h"
+#include "proto/base/fdpass.h"
 
 #define DURING(phase) (1U << (unsigned)(phase))
 #define HEAD_LEN      offsetof(struct priv_msg, body)
@@ -85,7 +85,7 @@ static bool runtime_is_sound(const struct priv_runtime *runtime)
 	if (runtime->bind_count > PRIV_BINDS_MAX)
 		return false;
 	for (size_t i = 0; i < PRIV_BINDS_MAX; i++)
-		if (!IS_CLOSED(runtime->binds[i].path))
+		if (!IS_CLOSED(runtime->binds[i].path) || !IS_CLOSED(runtime->binds[i].place))
 			return false;
 	return IS_CLOSED(runtime->name) && IS_CLOSED(runtime->interpreter) &&
 	       IS_CLOSED(runtime->harness) && IS_CLOSED(runtime->preload);

@@ -24,9 +24,9 @@
 #define PRIV_MAGIC        0x43455001U
 #define PRIV_NAME_MAX     32
 #define PRIV_PATH_MAX     256
-#define PRIV_BINDS_MAX    24
+#define PRIV_BINDS_MAX    40
 #define PRIV_PRELOAD_MAX  1024
-#define PRIV_RUNTIMES_MAX 32
+#define PRIV_RUNTIMES_MAX 48 /* of each kind, with its twins */
 #define PRIV_SLOTS_MAX    64 /* slots of one zygote */
 #define PRIV_CHILDREN_MAX 64 /* zygotes and inspectors alive together */
 #define PRIV_FDS_MAX      24
@@ -35,14 +35,14 @@ enum priv_op {
 	PRIV_NONE = 0,
 	PRIV_HELLO,   /* -> struct priv_host */
 	PRIV_RUNTIME, /* struct priv_runtime -> empty; the answer's `id` is the runtime's number */
-	PRIV_SEAL,    /* -> empty */
+	PRIV_SEAL,    /* -> empty; the request's id: 1 if ced-egress may be asked for, else 0 */
 	/* struct priv_zygote + 1 fd (zygote's end of its socket) -> id = child; fd: pidfd */
 	PRIV_ZYGOTE,
 	/* struct priv_slot -> struct priv_knobs + their fds: a cgroup leaf for one slot */
 	PRIV_SLOT,
-	PRIV_INSPECTOR, /* struct priv_inspector + 1 fd -> id = child; fd: pidfd */
-	PRIV_KILL,      /* id = child -> empty; EXITED later reports the exit */
-	PRIV_EXITED,    /* spawner -> daemon, without a request: id = child, status = wait status */
+	PRIV_INSPECTOR, /* struct priv_inspector + 1 fd -> id = child; fd: pidfd; the request's id: 1 for ced-egress */
+	PRIV_KILL,   /* id = child -> empty; EXITED later reports the exit */
+	PRIV_EXITED, /* spawner -> daemon, without a request: id = child, status = wait status */
 	PRIV_OP_COUNT,
 };
 
@@ -77,7 +77,8 @@ enum priv_runtime_kind {
 struct priv_bind {
 	/* absolute, the same path inside the jail; read-only, nosuid, nodev */
 	char path[PRIV_PATH_MAX];
-	uint32_t optional; /* skipped when the host has no such path */
+	char place[PRIV_NAME_MAX + 8]; /* "", or /sets/NAME: its path inside, of a package set */
+	uint32_t optional;             /* skipped when the host has no such path */
 };
 
 struct priv_runtime {
@@ -85,6 +86,7 @@ struct priv_runtime {
 	uint32_t kind;
 	/* its jobs generate machine code and run it, and need a filter that allows that */
 	uint32_t makes_code;
+	uint32_t networked; /* its workers have a network of their own */
 	uint32_t bind_count;
 	char interpreter[PRIV_PATH_MAX]; /* absolute; started inside the jail */
 	char harness[PRIV_PATH_MAX];     /* absolute folder on the host, bound at /ced inside */
@@ -99,7 +101,7 @@ struct priv_zygote {
 
 struct priv_slot {
 	uint32_t zygote; /* child */
-	uint32_t slot;   /* index, 0 .. slots-1 */
+	uint32_t slot; /* index, 0 .. slots-1; or slots + index: its second leaf, for kept states */
 };
 
 /*
@@ -120,10 +122,13 @@ enum priv_knob {
 	/* v2 memory.oom.group: 1, so an OOM kill ends all processes of the leaf */
 	KNOB_OOM_GROUP,
 	KNOB_PIDS_MAX,
+	KNOB_PIDS_NOW,
 	KNOB_PIDS_EVENTS, /* "max N" in both */
 	KNOB_CPU_MAX,     /* v1 cpu.cfs_quota_us (period 100000), v2 cpu.max */
 	KNOB_CPU_USAGE,   /* v1 cpuacct.usage (ns), v2 cpu.stat (usage_usec …) */
 	KNOB_KILL,        /* v2 cgroup.kill: write "1" */
+	KNOB_FREEZE,      /* v2 cgroup.freeze: write "1" or "0" */
+	KNOB_FROZEN,      /* v2 cgroup.events: "frozen 1" when every process stands still */
 	KNOB_COUNT,
 };
 

@@ -23,6 +23,7 @@ static const struct slotmsg_rule {
 	[SLOTMSG_WORKER_MAKE]   = { "worker_make",   4, 4 },
 	[SLOTMSG_ADJUST]        = { "adjust",        0, 1 },
 	[SLOTMSG_COLLECT]       = { "collect",       2, 2 },
+	[SLOTMSG_NETWORK]       = { "network",       2, 2 },
 	[SLOTMSG_WORKER_DROP]   = { "worker_drop",   0, 0 },
 	[SLOTMSG_WORKER_MADE]   = { "worker_made",   0, 0 },
 	[SLOTMSG_WORKER_FAILED] = { "worker_failed", 0, 0 },
@@ -30,7 +31,18 @@ static const struct slotmsg_rule {
 	[SLOTMSG_WORKER_ENDED]  = { "worker_ended",  0, 0 },
 	[SLOTMSG_COLLECTED]     = { "collected",     0, 0 },
 	[SLOTMSG_DROPPED]       = { "dropped",       0, 0 },
+	[SLOTMSG_NETWORKED]     = { "networked",     0, 0 },
 	[SLOTMSG_WORKER_REFUSED] = { "worker_refused", 0, 0 },
+	[SLOTMSG_CELL_END]      = { "cell_end",      0, 0 },
+	[SLOTMSG_CELL_ENDED]    = { "cell_ended",    0, 0 },
+	[SLOTMSG_PARK]          = { "park",          1, SLOTMSG_JOIN_FDS_MAX },
+	[SLOTMSG_KEEP]          = { "keep",          1, 1 },
+	[SLOTMSG_PROMOTE]       = { "promote",       0, 0 },
+	[SLOTMSG_STATE_DROP]    = { "state_drop",    0, 0 },
+	[SLOTMSG_PERMITTED]     = { "permitted",     0, 0 },
+	[SLOTMSG_KEPT]          = { "kept",          0, 0 },
+	[SLOTMSG_PROMOTED]      = { "promoted",      0, 0 },
+	[SLOTMSG_STATE_GONE]    = { "state_gone",    0, 0 },
 	/* clang-format on */
 };
 
@@ -54,12 +66,13 @@ const char *slotmsg_kind_word(uint32_t kind)
 }
 
 /*
- * Checks the rows of refused calls: only WORKER_ENDED has them, each has valid values, and at most
+ * Checks the rows of refused calls: only WORKER_ENDED and CELL_ENDED have them, each has valid values, and at most
  * one ended the run.
  */
 static bool refused_are_well(const struct slotmsg *msg)
 {
-	const uint32_t most = msg->kind == SLOTMSG_WORKER_ENDED ? SLOTMSG_REFUSED_MAX : 0;
+	const bool reports = msg->kind == SLOTMSG_WORKER_ENDED || msg->kind == SLOTMSG_CELL_ENDED;
+	const uint32_t most = reports ? SLOTMSG_REFUSED_MAX : 0;
 	unsigned ended = 0;
 
 	if (msg->refused_count > most)

@@ -29,6 +29,9 @@
 #define SLOTMSG_REFUSED_MAX  12
 #define SLOTMSG_CALLS_MAX    1024 /* every system call number is smaller */
 
+/* The folder of node's modules, in a package set and below /work. */
+#define SLOTMSG_MODULES "node_modules"
+
 /* ---- zygote and slot sockets -------------------------------------------------------------- */
 
 enum slotmsg_kind {
@@ -48,11 +51,24 @@ enum slotmsg_kind {
 	SLOTMSG_WORKER_MAKE, /* numbers below; fds: job socket, stdout, stderr, lifeline */
 	/*
 	 * changes limits of the waiting worker: numbers below; fd: the file of struct
-	 * slotmsg_opened_head
+	 * slotmsg_opened_head; text: "", or the package set whose modules are at /work/node_modules
 	 */
 	SLOTMSG_ADJUST,
-	/* after the end: send artifacts; fds: pipe, memfd with NUL-terminated globs */
+	/*
+	 * after the end: send artifacts; fds: pipe, memfd with NUL-terminated globs.  With
+	 * SLOTMSG_FLAG_STANDS the processes live, and stand still
+	 */
 	SLOTMSG_COLLECT,
+	/* the cell of a session is over: report it, and count anew.  limits: of the session */
+	SLOTMSG_CELL_END,
+	SLOTMSG_PARK, /* fds: "procs" files of the leaf in which kept states stand still */
+	/*
+	 * state = its number: permits the worker one fork; fd: where the child says hello, from
+	 * which the kernel tells who it is
+	 */
+	SLOTMSG_KEEP,
+	SLOTMSG_PROMOTE,     /* state: it becomes the worker, whose processes are dead */
+	SLOTMSG_STATE_DROP,  /* state: kill it */
 	SLOTMSG_WORKER_DROP, /* the run is over: kill all remaining processes, delete the files */
 
 	/* slot -> ced */
@@ -64,7 +80,41 @@ enum slotmsg_kind {
 	/* nothing of the worker is left; disk_bytes, inodes = the usage of its files */
 	SLOTMSG_DROPPED,
 	SLOTMSG_WORKER_REFUSED, /* the first of the refused calls that WORKER_ENDED will report */
+	/* answers CELL_END: refused calls and disk usage of the cell; status: -1, the worker is dead */
+	SLOTMSG_CELL_ENDED,
+	SLOTMSG_PERMITTED,  /* state: KEEP was heard, and the worker may fork now */
+	SLOTMSG_KEPT,       /* state, pid; status: -1, there is no such state: text */
+	SLOTMSG_PROMOTED,   /* state, pid; status: -1, it cannot: text */
+	SLOTMSG_STATE_GONE, /* state: it has died; not sent for one that was dropped */
+
+	/*
+	 * ced -> slot: opens the network of the waiting worker; fds: struct slotmsg_network, a
+	 * socket that leads to ced-egress
+	 */
+	SLOTMSG_NETWORK,
+	SLOTMSG_NETWORKED, /* slot -> ced: status -1: text = why not */
 	SLOTMSG_KIND_COUNT,
+};
+
+/*
+ * The file that comes with NETWORK.  The slot writes `hosts` where the program reads /etc/hosts,
+ * listens on each port, and sends the listeners in one packet over the socket that came too.  The
+ * addresses of the range are those that `hosts` gives to names; all of them are local to the
+ * worker's network.
+ */
+#define SLOTMSG_NET_PORTS_MAX 17 /* 16 of rules and the proxy's */
+#define SLOTMSG_NET_PROXY     3128U
+#define SLOTMSG_NET_FIRST     0xc6120001U /* 198.18.0.1 */
+#define SLOTMSG_NET_MASK      0xfffe0000U
+#define SLOTMSG_NET_HOSTS_MAX ((size_t)20 << 10)
+
+struct slotmsg_network {
+	uint32_t magic;
+	uint32_t port_count;
+	uint16_t ports[SLOTMSG_NET_PORTS_MAX];
+	uint16_t padding;
+	uint32_t hosts_len;
+	char hosts[SLOTMSG_NET_HOSTS_MAX];
 };
 
 /* Limits of one worker.  0: the default in worker_limits.c, or no limit if it has none. */
@@ -85,6 +135,7 @@ struct slotmsg_limits {
 #define SLOTMSG_FLAG_INODES_FULL   8U /* WORKER_ENDED, DROPPED: inodes were used up */
 /* WORKER_ENDED: the slot killed the worker because of its CPU time */
 #define SLOTMSG_FLAG_CPU_LIMIT     16U
+#define SLOTMSG_FLAG_STANDS        32U /* COLLECT: kill nothing; the daemon has frozen the cgroup */
 
 struct slotmsg_usage {
 	uint64_t cpu_user_us;
@@ -135,6 +186,7 @@ struct slotmsg {
 	uint32_t
 		sequence; /* from WORKER_MAKE: number of the worker in its slot; answers carry it */
 	uint32_t flags;
+	uint32_t state; /* KEEP and what follows: a kept state of a session */
 	int32_t pid;
 	int32_t status;
 	uint32_t artifact_count; /* COLLECT: the most files */
@@ -174,8 +226,8 @@ const char *slotmsg_kind_word(uint32_t kind);
 enum job_kind {
 	JOB_NONE = 0,
 	/*
-	 * ced -> worker: struct job_head + body; one descriptor (stdin) when has_stdin is
-	 * JOB_STDIN_FD
+	 * ced -> worker: struct job_head + body; descriptors: stdin when has_stdin is JOB_STDIN_FD,
+	 * then a pipe when JOB_FLAG_DISPLAY is set
 	 */
 	JOB_START,
 	/* worker -> ced: waits for a job; no body; exit_code = CPU us that making it took */
@@ -184,15 +236,61 @@ enum job_kind {
 	JOB_BEGUN,  /* worker -> ced: the program compiled and is about to run; no body */
 	/* worker -> ced: body = JSON {type,message,line,column,frames,text,syntax:bool} */
 	JOB_ERROR,
-	JOB_DONE, /* worker -> ced: exit_code is what the process would exit with; no body */
+	/*
+	 * worker -> ced: exit_code is what the process would exit with; no body.  In a session the
+	 * worker then waits for JOB_CELL
+	 */
+	JOB_DONE,
 	/*
 	 * worker -> ced: the program broke a rule that came with the job, and the worker waits to
 	 * be killed; body = JSON {rule,line,column,text,file}.
 	 */
 	JOB_DENIED,
 	JOB_GO, /* ced -> worker: the program of a job with JOB_FLAG_GATE may begin; no body */
+	/*
+	 * worker -> ced: the program calls a tool; exit_code = a number of its choice, which the
+	 * answer repeats; body = name, NUL, arguments (JSON)
+	 */
+	JOB_CALL,
+	JOB_RETURN, /* ced -> worker: a call's result; exit_code = its number; body = JSON */
+	/* ced -> worker: a call failed; exit_code = its number; body = JSON {code,message,data?} */
+	JOB_RAISE,
+	/*
+	 * worker -> ced, as often as needed, from a worker that cannot receive descriptors and was
+	 * told JOB_FLAG_DISPLAY: body = the next bytes of what the program displays.
+	 */
+	JOB_DISPLAY,
+	/*
+	 * ced -> worker: the next cell of a session, as JOB_START; descriptors: stdout, stderr, and
+	 * those of JOB_START
+	 */
+	JOB_CELL,
+	/*
+	 * ced -> worker, between cells: fork, with a copy of the files.  Descriptors: the child's job
+	 * socket, and where it says hello.  No body
+	 */
+	JOB_KEEP,
+	/* ced -> a kept state that was promoted: put the files back and say so; no body */
+	JOB_WAKE,
+	/*
+	 * worker -> ced: it has done what JOB_KEEP or JOB_WAKE says; exit_code: 0, or enum kept_why;
+	 * body: after JOB_WAKE, the paths of files that were made anew, each with a NUL
+	 */
+	JOB_AGREED,
 	JOB_KIND_COUNT,
 };
+
+/* Why a state is not kept, as its own process says.  Other reasons are found outside. */
+enum kept_why {
+	KEPT_WELL,
+	KEPT_NO_FORK,
+	KEPT_NO_FILES, /* the files are too large or too many, or there is no memory for them */
+	KEPT_NOT_BACK, /* JOB_WAKE: the files could not be put back */
+	KEPT_WHY_COUNT,
+};
+
+#define SESSION_STATES_MAX      16
+#define SESSION_FILES_BYTES_MAX (64U << 20) /* of all files of a kept state together */
 
 struct job_head {
 	uint32_t magic;
@@ -204,8 +302,10 @@ struct job_head {
 /*
  * The body of JOB_START is struct job_body and then these parts, in this order and without padding:
  *	code, entrypoint (a bare file name), rules (text, see runtimes/python/rules.h),
+ *	tools (JSON, see daemon/runs/job_body.h),
  *	args (each u32 length + bytes),
  *	env (each u32 length + "KEY=VALUE"),
+ *	package sets (each u32 length + name), as many as JOB_PACKAGES_OF(flags),
  *	files (each struct job_file, path bytes, data bytes),
  *	stdin (u64 length + bytes), only with JOB_STDIN_INLINE.
  */
@@ -224,14 +324,26 @@ struct job_body {
 	uint32_t has_stdin; /* enum job_stdin */
 	uint32_t flags;     /* JOB_FLAG_* */
 	uint32_t rules_len; /* rules that the worker enforces while the program runs; 0: none */
+	uint32_t tools_len; /* tools that the program may call; 0: none */
 };
 
 #define JOB_FLAG_DETERMINISTIC 1U /* random numbers and the clock start the same in each run */
 #define JOB_FLAG_GATE          2U /* compile, then report and run nothing before JOB_GO */
+#define JOB_FLAG_SESSION       8U /* the first cell of a session; no file is made of its code */
+/*
+ * Show the value of the last expression, and let the program display others.  They go through a
+ * pipe, whose writing end comes with the head, behind a descriptor for stdin; or as JOB_DISPLAY.
+ */
+#define JOB_FLAG_DISPLAY       4U
 
 /* In the second byte: how many processors the run may use at a time, when more than one. */
 #define JOB_PROCESSORS(count)    ((uint32_t)(count) << 8)
 #define JOB_PROCESSORS_OF(flags) ((flags) >> 8 & 0xffU)
+
+/* In the third byte: for how many package sets the worker must prepare the program. */
+#define JOB_PACKAGES_MAX       8
+#define JOB_PACKAGES(count)    ((uint32_t)(count) << 16)
+#define JOB_PACKAGES_OF(flags) ((flags) >> 16 & 0xffU)
 
 struct job_file {
 	uint32_t path_len; /* relative, below /work, already checked by the daemon */

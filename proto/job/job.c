@@ -42,6 +42,12 @@ static const char *const ran_words[] = {
 	[RAN_UNKNOWN] = "unknown",
 };
 
+static const char *const tools_as_words[] = {
+	[TOOLS_AS_MODULE] = "module",
+	[TOOLS_AS_FUNCTIONS] = "functions",
+	[TOOLS_AS_ASYNC] = "async",
+};
+
 static const char *const decision_words[] = {
 	[POLICY_ALLOW] = "allow",
 	[POLICY_OBSERVE] = "observe",
@@ -68,6 +74,11 @@ const char *ran_word(enum ran ran)
 	return (unsigned)ran < COUNT_OF(ran_words) ? ran_words[ran] : "unknown";
 }
 
+const char *tools_as_word(enum job_tools_as as)
+{
+	return (unsigned)as < COUNT_OF(tools_as_words) ? tools_as_words[as] : "module";
+}
+
 const char *policy_decision_word(enum policy_decision decision)
 {
 	return (unsigned)decision < COUNT_OF(decision_words) ? decision_words[decision] : "deny";
@@ -83,6 +94,12 @@ bool job_result_is_spent(const struct job_result *result)
 {
 	return result->ran != RAN_NO || result->outcome == OUTCOME_SYNTAX_ERROR;
 }
+
+const char *const job_limit_names[JOB_LIMIT_COUNT] = {
+#define JOB_LIMIT_NAME(name, meaning) #name,
+	JOB_LIMITS(JOB_LIMIT_NAME)
+#undef JOB_LIMIT_NAME
+};
 
 void job_limits_settle(struct job_limits *limits)
 {

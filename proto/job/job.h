@@ -16,6 +16,7 @@
 #include "proto/value.h"
 
 struct schema;
+struct job_network;
 
 #define RUN_ID_LEN    26 /* a ULID */
 #define HASH_TEXT_LEN 71 /* "sha256:" and 64 hex digits */
@@ -32,15 +33,35 @@ struct schema;
 	X(pids, "processes and threads alive together")                  \
 	X(stdout_bytes, "how much of stdout is kept")                    \
 	X(stderr_bytes, "how much of stderr is kept")                    \
+	X(display_bytes, "all that it displays, as it is sent")          \
 	X(artifact_bytes, "all artifacts together")                      \
 	X(artifact_count, "how many artifacts come back")                \
-	X(open_files, "descriptors that one process may have open")
+	X(open_files, "descriptors that one process may have open")      \
+	X(calls, "calls of tools in all")                                \
+	X(calls_at_once, "calls of tools that its client has at a time") \
+	X(call_bytes, "arguments of one call, and its result")           \
+	X(call_ms, "one call of a tool, in milliseconds")                \
+	X(calls_ms, "time in which a call waits, in milliseconds")
 
-struct job_limits {
-#define JOB_LIMIT_FIELD(name, meaning) uint64_t name;
-	JOB_LIMITS(JOB_LIMIT_FIELD)
-#undef JOB_LIMIT_FIELD
+#define JOB_LIMIT_COUNT_ONE(name, meaning) +1
+enum {
+	JOB_LIMIT_COUNT = 0 JOB_LIMITS(JOB_LIMIT_COUNT_ONE)
 };
+#undef JOB_LIMIT_COUNT_ONE
+
+/* Each by its name, or all of them in a loop: each[i] is the one called job_limit_names[i]. */
+struct job_limits {
+	union {
+		struct {
+#define JOB_LIMIT_FIELD(name, meaning) uint64_t name;
+			JOB_LIMITS(JOB_LIMIT_FIELD)
+#undef JOB_LIMIT_FIELD
+		};
+		uint64_t each[JOB_LIMIT_COUNT];
+	};
+};
+
+extern const char *const job_limit_names[JOB_LIMIT_COUNT];
 
 /* Makes the limits consistent: reduces file_bytes to disk_bytes. */
 void job_limits_settle(struct job_limits *limits);
@@ -69,16 +90,35 @@ enum job_trace {
 	TRACE_FILES, /* the steps, and the files that the program opens */
 	TRACE_OFF
 };
+/* How a program finds the tools that its client offers. */
+enum job_tools_as {
+	TOOLS_AS_MODULE,
+	TOOLS_AS_FUNCTIONS, /* also as functions of the program */
+	TOOLS_AS_ASYNC,     /* also as functions of the program that are awaited */
+};
 enum job_cache {
 	CACHE_OFF,
 	CACHE_USE,    /* use a cached result if there is one; else run, and cache the result */
 	CACHE_REFRESH /* always run, and replace the cached result */
 };
 
+/* A function of the client that the program may call. */
+struct job_tool {
+	const char *name;
+	const struct value *params; /* the map `properties` of its input schema, or NULL */
+	const struct schema *input;
+	const struct schema *output; /* NULL: any JSON */
+	uint64_t timeout_ms;         /* 0: as the limit call_ms */
+	uint64_t calls;              /* 0: as the limit calls */
+	bool effects;                /* each call is durably recorded before the client sees it */
+};
+
 struct job_spec {
 	const char *id; /* the request's `id`, which the caller chose, or NULL */
 	/* the run id that the caller asks for, or NULL; not stored with the request */
 	const char *run_id;
+	uint64_t from;        /* the state of the session that it begins in; 0: where it stands */
+	const char *session;  /* the session that it is a cell of, or NULL */
 	const char *language; /* as the caller sent it; the pool checks that the runtime exists */
 	struct bytes code;
 	const char *entrypoint;
@@ -95,6 +135,9 @@ struct job_spec {
 	enum job_on_output_limit on_output_limit;
 	const char **artifact_globs;
 	size_t artifact_glob_count;
+	const char **packages; /* names of package sets, in their order */
+	size_t package_count;
+	bool has_packages;  /* the request names them, or an empty list; else: the default ones */
 	const char *policy; /* NULL: the default */
 	enum job_output output;
 	const struct value *schema;         /* NULL, or the JSON Schema for the output */
@@ -103,9 +146,17 @@ struct job_spec {
 	const char *agent;
 	struct job_pair *labels;
 	size_t label_count;
+	const struct job_network *network; /* job_network.h; NULL: it has none */
+	const struct value *network_asked; /* the same as it was asked for, or NULL */
 	enum job_trace trace;
 	enum job_cache cache;
 	bool deterministic; /* random numbers, clock and hashes start the same in each run */
+	const struct value *tools_asked; /* the list of tools in the request, or NULL */
+	struct job_tool *tools;
+	size_t tool_count;
+	enum job_tools_as tools_as;
+	bool atomic;  /* a cell that does not end well is undone */
+	bool display; /* collect the value of the last expression and what it displays */
 	bool stream;
 	bool announce; /* send the run id as soon as it is known */
 	bool detach;
@@ -224,6 +275,7 @@ enum ran {
 const char *outcome_word(enum outcome outcome);
 enum outcome outcome_from_word(const char *word); /* OUTCOME_NONE when unknown */
 const char *ran_word(enum ran ran);
+const char *tools_as_word(enum job_tools_as as);
 
 /* Whether the outcome follows from the program alone, not from a failure, the clock or a limit. */
 bool outcome_is_fact(enum outcome outcome);
@@ -329,13 +381,20 @@ struct job_result {
 	int signal; /* 0: none */
 	struct job_stream out;
 	struct job_stream errout;
+	const struct value *display;  /* list of what was displayed (job_display.h), or NULL */
+	bool display_truncated;       /* something is missing at its end, because of a limit */
+	bool display_broken;          /* ... because the program sent what cannot be read */
 	const struct value *value;    /* parsed JSON output, or NULL */
 	const struct value *error;    /* {type,message,line,column,frames,text} or NULL */
 	const struct value *evidence; /* map or NULL */
 	const struct job_refused *refused;
 	size_t refused_count;
-	uint32_t refused_others;   /* refused calls for which there was no row */
-	const struct value *files; /* the files that the program opened: map or NULL */
+	uint32_t refused_others;         /* refused calls for which there was no row */
+	const struct value *files;       /* the files that the program opened: map or NULL */
+	const struct value *connections; /* of a run with a network: list or NULL */
+	uint64_t connections_others;     /* connections for which there was no row */
+	bool connections_lost;           /* the process that makes them ended before it told all */
+	const struct value *calls;       /* of tools: map; NULL: none were offered */
 	struct job_output_error *output_errors;
 	size_t output_error_count;
 	bool has_verdict;
@@ -347,7 +406,8 @@ struct job_result {
 	struct job_metrics metrics;
 	struct job_limits limits;
 	const struct value *enforced_by; /* map: limit name -> word */
-	const struct value *runtime;     /* {name, version, digest} or NULL */
+	const struct value *runtime;     /* {name, version, digest, packages} or NULL */
+	const struct value *session;     /* of a cell: {id, cell, state, ...}; else NULL */
 	/* the run whose cached result this is; "": not from the cache */
 	char cached_from[RUN_ID_LEN + 1];
 	const struct value

@@ -82,15 +82,28 @@ static void add_value(struct digest *digest, const struct value *value)
 ADDS(language, add_text)
 ADDS(entrypoint, add_text)
 ADDS(policy, add_text)
+ADDS(session, add_text)
+ADDS(from, digest_add_u64)
+ADDS(atomic, digest_add_u64)
 ADDS(task, add_text)
 ADDS(agent, add_text)
 ADDS(schema, add_value)
+ADDS(tools_asked, add_value)
+ADDS(tools_as, digest_add_u64)
 ADDS(on_output_limit, digest_add_u64)
 ADDS(output, digest_add_u64)
 ADDS(trace, digest_add_u64)
 ADDS(deterministic, digest_add_u64)
+ADDS(display, digest_add_u64)
 /* clang-format on */
 #undef ADDS
+
+/* A run without a network keeps the digest that it had before there were networks. */
+static void add_network_asked(struct digest *digest, const struct job_spec *spec)
+{
+	if (spec->network_asked)
+		add_value(digest, spec->network_asked);
+}
 
 /*
  * Adds the limits as the caller sent them, so that a repeat stays a repeat when the host's defaults
@@ -98,16 +111,14 @@ ADDS(deterministic, digest_add_u64)
  */
 static void add_limits_asked(struct digest *digest, const struct job_spec *spec)
 {
-#define ADD_LIMIT(name, meaning) add_value(digest, value_get(spec->limits_asked, #name));
-	JOB_LIMITS(ADD_LIMIT)
-#undef ADD_LIMIT
+	for (size_t i = 0; i < JOB_LIMIT_COUNT; i++)
+		add_value(digest, value_get(spec->limits_asked, job_limit_names[i]));
 }
 
 static void add_limits_in_force(struct digest *digest, const struct job_spec *spec)
 {
-#define ADD_LIMIT(name, meaning) digest_add_u64(digest, spec->limits.name);
-	JOB_LIMITS(ADD_LIMIT)
-#undef ADD_LIMIT
+	for (size_t i = 0; i < JOB_LIMIT_COUNT; i++)
+		digest_add_u64(digest, spec->limits.each[i]);
 }
 
 static void add_artifacts(struct digest *digest, const struct job_spec *spec)
@@ -120,6 +131,15 @@ static void add_artifacts(struct digest *digest, const struct job_spec *spec)
 static void add_labels(struct digest *digest, const struct job_spec *spec)
 {
 	add_pairs(digest, spec->labels, spec->label_count);
+}
+
+/* job_circumstances has the digests of the sets that are used. */
+static void add_packages(struct digest *digest, const struct job_spec *spec)
+{
+	digest_add_u64(digest, spec->has_packages);
+	digest_add_u64(digest, spec->package_count);
+	for (size_t i = 0; i < spec->package_count; i++)
+		add_text(digest, spec->packages[i]);
 }
 
 #define BOTH (JOB_SAME_ACTION | JOB_SAME_RESULT)
@@ -144,16 +164,25 @@ static const struct row {
 	{ "on_output_limit", BOTH,            add_on_output_limit },
 	{ "artifacts",       BOTH,            add_artifacts },
 	{ "policy",          JOB_SAME_ACTION, add_policy }, /* job_circumstances has its digest */
-	{ "network",         0,               NULL },     /* has one value */
+	{ "packages",        BOTH,            add_packages },
+	{ "network",         BOTH,            add_network_asked },
 	/* a cached result is checked against the new request's own contract */
 	{ "output",          JOB_SAME_ACTION, add_output },
 	{ "schema",          JOB_SAME_ACTION, add_schema },
+	{ "from",            JOB_SAME_ACTION, add_from },
+	{ "atomic",          JOB_SAME_ACTION, add_atomic },
+	{ "session",         JOB_SAME_ACTION, add_session }, /* a cell's result is not cached */
 	{ "task",            JOB_SAME_ACTION, add_task },
 	{ "agent",           JOB_SAME_ACTION, add_agent },
 	{ "labels",          JOB_SAME_ACTION, add_labels },
 	/* the trace is part of the result */
 	{ "trace",           JOB_SAME_RESULT, add_trace },
 	{ "deterministic",   BOTH,            add_deterministic },
+	/* a run with tools is not cached */
+	{ "tools",           JOB_SAME_ACTION, add_tools_asked },
+	{ "tools_as",        JOB_SAME_ACTION, add_tools_as },
+	/* the last expression is compiled in another way, and the display is part of the result */
+	{ "display",         BOTH,            add_display },
 	/* is the key under which the action is found */
 	{ "id",              0,               NULL },
 	{ "run_id",          0,               NULL },     /* names the run */
@@ -206,5 +235,6 @@ void job_cache_key(const struct job_spec *spec, const struct job_hashes *hashes,
 	digest_add_u64(&digest, circumstances->uid);
 	add_text(&digest, circumstances->runtime_digest);
 	add_text(&digest, circumstances->policy_digest);
+	add_value(&digest, circumstances->packages);
 	digest_end(&digest, ret_key);
 }

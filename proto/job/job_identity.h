@@ -26,6 +26,7 @@ struct job_circumstances {
 	uint32_t uid;
 	const char *runtime_digest;
 	const char *policy_digest;
+	const struct value *packages; /* [{name, digest}] of the sets that are used, or NULL */
 };
 
 /* The hashes from job_code_hash() and job_input_hash(). */

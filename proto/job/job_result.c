@@ -84,7 +84,7 @@ static struct value *make_text(struct arena *arena, const void *items, size_t in
 
 static void put_streams(struct fill *fill, const struct job_result *result)
 {
-	const char *truncated[2];
+	const char *truncated[3];
 	size_t count = 0;
 
 	put_stream(fill, "stdout", &result->out);
@@ -93,6 +93,8 @@ static void put_streams(struct fill *fill, const struct job_result *result)
 		truncated[count++] = "stdout";
 	if (result->errout.truncated)
 		truncated[count++] = "stderr";
+	if (result->display_truncated)
+		truncated[count++] = "display";
 	fill_list(fill, "truncated", count, truncated, make_text);
 }
 
@@ -188,9 +190,8 @@ struct value *job_limits_to_value(struct arena *arena, const struct job_limits *
 {
 	struct fill fill = fill_start(arena);
 
-#define PUT_LIMIT(name, meaning) fill_uint(&fill, #name, limits->name);
-	JOB_LIMITS(PUT_LIMIT)
-#undef PUT_LIMIT
+	for (size_t i = 0; i < JOB_LIMIT_COUNT; i++)
+		fill_uint(&fill, job_limit_names[i], limits->each[i]);
 	return fill_done(&fill);
 }
 
@@ -278,6 +279,9 @@ struct value *job_result_to_value(struct arena *arena, const struct job_result *
 
 	put_ending(&fill, result);
 	put_streams(&fill, result);
+	fill_shared(&fill, "display", result->display);
+	if (result->display_broken)
+		fill_bool(&fill, "display_broken", true);
 	fill_shared(&fill, "value", result->value);
 	fill_shared(&fill, "error", result->error);
 	fill_shared(&fill, "evidence", result->evidence);
@@ -287,6 +291,12 @@ struct value *job_result_to_value(struct arena *arena, const struct job_result *
 	if (result->refused_others)
 		fill_uint(&fill, "refused_others", result->refused_others);
 	fill_shared(&fill, "files", result->files);
+	fill_shared(&fill, "calls", result->calls);
+	fill_shared(&fill, "connections", result->connections);
+	if (result->connections_others)
+		fill_uint(&fill, "connections_others", result->connections_others);
+	if (result->connections_lost)
+		fill_bool(&fill, "connections_lost", true);
 	if (result->output_error_count)
 		fill_list(&fill, "output_errors", result->output_error_count, result->output_errors,
 			make_output_error);
@@ -301,6 +311,7 @@ struct value *job_result_to_value(struct arena *arena, const struct job_result *
 	if (result->input_hash[0])
 		fill_text(&fill, "input_hash", result->input_hash);
 	fill_shared(&fill, "runtime", result->runtime);
+	fill_shared(&fill, "session", result->session);
 	fill_bool(&fill, "cached", result->cached_from[0] != '\0');
 	if (result->cached_from[0])
 		fill_text(&fill, "cached_from", result->cached_from);

@@ -4,6 +4,7 @@
 
 #include "proto/base/container.h"
 #include "proto/job/job.h"
+#include "proto/job/job_display.h"
 #include "proto/number.h"
 
 #define SIGNALS_MAX 64
@@ -141,6 +142,8 @@ static void read_streams(struct reading *reading)
 		number_of(map, "stdout_bytes"), is_listed(truncated, "stdout") };
 	*errout = (struct job_stream){ bytes_of(map, "stderr"), bytes_of(map, "stderr_tail"), 0,
 		number_of(map, "stderr_bytes"), is_listed(truncated, "stderr") };
+	reading->result->display_truncated = is_listed(truncated, "display");
+	reading->result->display_broken = value_as_bool(some(map, "display_broken"), false);
 }
 
 static void read_refused(struct reading *reading)
@@ -264,9 +267,8 @@ static void read_limits(struct reading *reading)
 {
 	const struct value *limits = some(reading->map, "limits");
 
-#define READ_LIMIT(name, meaning) reading->result->limits.name = number_of(limits, #name);
-	JOB_LIMITS(READ_LIMIT)
-#undef READ_LIMIT
+	for (size_t i = 0; i < JOB_LIMIT_COUNT; i++)
+		reading->result->limits.each[i] = number_of(limits, job_limit_names[i]);
 	reading->result->enforced_by = some(limits, "enforced_by");
 }
 
@@ -280,10 +282,15 @@ int job_result_from_value(struct arena *arena, const struct value *map,
 
 	read_ending(&reading);
 	read_streams(&reading);
+	result.display = job_display_of_record(arena, some(map, "display"));
 	result.value = value_get(map, "value"); /* null is a valid value */
 	result.error = some(map, "error");
 	result.evidence = some(map, "evidence");
 	result.files = some(map, "files");
+	result.calls = some(map, "calls");
+	result.connections = some(map, "connections");
+	result.connections_others = (uint64_t)number_of(map, "connections_others");
+	result.connections_lost = value_as_bool(value_get(map, "connections_lost"), false);
 	result.runtime = some(map, "runtime");
 	read_refused(&reading);
 	read_output_errors(&reading);

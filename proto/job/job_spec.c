@@ -11,6 +11,7 @@
 
 #include "proto/base/container.h"
 #include "proto/job/job.h"
+#include "proto/job/job_network.h"
 #include "proto/json.h"
 #include "proto/method/method.h"
 #include "proto/names.h"
@@ -150,6 +151,7 @@ static int take_texts(struct job_reader *reader)
 		{ "run_id", &reader->spec.run_id },
 		{ "language", &reader->spec.language },
 		{ "policy", &reader->spec.policy },
+		{ "session", &reader->spec.session },
 		{ "task", &reader->spec.task },
 		{ "agent", &reader->spec.agent },
 	};
@@ -669,6 +671,32 @@ static int take_artifacts(struct job_reader *reader)
 	return take_list(reader, "artifacts", reader->spec.artifact_globs, take_glob);
 }
 
+/* ---- package sets ------------------------------------------------------------------------- */
+
+/* The stage of the contract knows which sets there are. */
+static int take_package(struct job_reader *reader, const struct value *name, const struct place *at,
+	uint64_t *total) /* NOLINT(readability-non-const-parameter) */
+{
+	struct job_spec *spec = &reader->spec;
+
+	(void)total;
+	for (size_t i = 0; i < spec->package_count; i++)
+		if (strcmp(spec->packages[i], name->text.bytes) == 0)
+			return job_refuse(reader, at, "duplicate", "is in the list already");
+	spec->packages[spec->package_count++] = name->text.bytes;
+	return 0;
+}
+
+static int take_packages(struct job_reader *reader)
+{
+	if (!job_param(reader, "packages"))
+		return 0;
+	reader->spec.has_packages = true;
+	reader->spec.packages =
+		arena_array(reader->arena, const char *, list_count(reader, "packages"));
+	return take_list(reader, "packages", reader->spec.packages, take_package);
+}
+
 /* ---- secrets ------------------------------------------------------------------------------ */
 
 /* Error messages never contain the secret. */
@@ -714,12 +742,9 @@ static int take_limits(struct job_reader *reader)
 
 	reader->spec.limits = reader->bounds->standard;
 	reader->spec.limits_asked = limits;
-#define TAKE_LIMIT(name, meaning)                                                     \
-	if (!answer)                                                                  \
-		answer = take_limit(reader, limits, #name, reader->bounds->most.name, \
-			&reader->spec.limits.name);
-	JOB_LIMITS(TAKE_LIMIT)
-#undef TAKE_LIMIT
+	for (size_t i = 0; i < JOB_LIMIT_COUNT && !answer; i++)
+		answer = take_limit(reader, limits, job_limit_names[i],
+			reader->bounds->most.each[i], &reader->spec.limits.each[i]);
 	job_limits_settle(&reader->spec.limits);
 	return answer;
 }
@@ -788,6 +813,130 @@ static int take_output(struct job_reader *reader)
 	return take_schema(reader, schema);
 }
 
+/* ---- tools -------------------------------------------------------------------------------- */
+
+/* What tools.py has under a name of its own. */
+#define TOOL_NAME_TAKEN "ToolError"
+
+/* Compiles one schema of a tool.  `total`: the bytes of all schemas of the request so far. */
+static int take_tool_schema(struct job_reader *reader, const struct value *schema,
+	const struct place *at, uint64_t *total, const struct schema **ret_schema)
+{
+	struct schema_mistake mistake = { .message = "" };
+	struct schema_error why = { .reason = "schema" };
+	__attribute__((cleanup(buf_done))) struct buf buf;
+	struct err err = ERR_INIT;
+	int answer;
+
+	buf_init(&buf, reader->bounds->schema_bytes - *total);
+	if (json_write(&buf, schema, JSON_WRITE_COMPACT, &err) < 0)
+		return err.code == ERR_TOO_BIG
+			       ? job_refuse(reader, at, "too_long",
+					 "all schemas of tools have at most %llu "
+					 "bytes together",
+					 (unsigned long long)reader->bounds->schema_bytes)
+		       : err.code == ERR_INVALID ? job_refuse(reader, at, "schema", "%s", err.text)
+						 : job_no_memory(reader);
+	*total += buf.len;
+	answer = schema_compile(
+		reader->arena, schema, SCHEMA_JSON, ret_schema, &mistake, reader->err);
+	if (answer <= 0)
+		return answer;
+	why.message = mistake.message;
+	why.pointer =
+		arena_printf(reader->arena, "%s%s", place_text(reader->arena, at), mistake.pointer);
+	return why.pointer ? note(reader, &why) : job_no_memory(reader);
+}
+
+static bool has_tool(const struct job_spec *spec, const char *name)
+{
+	for (size_t i = 0; i < spec->tool_count; i++)
+		if (strcmp(spec->tools[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+static int check_tool_name(struct job_reader *reader, const char *name, const struct place *item)
+{
+	const struct place at = place_key(item, "name", 4);
+
+	if (strcmp(name, TOOL_NAME_TAKEN) == 0)
+		return job_refuse(reader, &at, "value", "the module has its own " TOOL_NAME_TAKEN);
+	if (has_tool(&reader->spec, name))
+		return job_refuse(reader, &at, "duplicate", "another tool has this name");
+	return 0;
+}
+
+static int check_tool_number(struct job_reader *reader, const struct value *tool, const char *key,
+	uint64_t most, const struct place *item, uint64_t *ret_number)
+{
+	const struct place at = place_key(item, key, strlen(key));
+
+	if (!value_get(tool, key))
+		return 0;
+	if (number_as_u64(value_get(tool, key), ret_number) < 0 || *ret_number > most)
+		return job_refuse(
+			reader, &at, "range", "must be at most %llu", (unsigned long long)most);
+	return 0;
+}
+
+static int take_tool(struct job_reader *reader, const struct value *asked, const struct place *item,
+	uint64_t *total)
+{
+	const struct value *schema = value_get(asked, "input_schema");
+	const struct value *output = value_get(asked, "output_schema");
+	const struct place at_input = place_key(item, "input_schema", 12);
+	const struct place at_output = place_key(item, "output_schema", 13);
+	struct job_tool tool = { .name = value_as_text(value_get(asked, "name")),
+		.params = value_get(schema, "properties"),
+		.effects = value_as_bool(value_get(asked, "effects"), false) };
+	int answer = check_tool_name(reader, tool.name, item);
+
+	if (!answer)
+		answer = check_tool_number(reader, asked, "timeout_ms",
+			reader->bounds->most.call_ms, item, &tool.timeout_ms);
+	if (!answer)
+		answer = check_tool_number(
+			reader, asked, "calls", reader->bounds->most.calls, item, &tool.calls);
+	if (!answer)
+		answer = take_tool_schema(reader, schema, &at_input, total, &tool.input);
+	if (!answer && output)
+		answer = take_tool_schema(reader, output, &at_output, total, &tool.output);
+	reader->spec.tools[reader->spec.tool_count++] = tool;
+	return answer;
+}
+
+/* Keys that mean nothing beside tools, whose results depend on the client. */
+static int check_beside_tools(struct job_reader *reader)
+{
+	const struct place at_detach = job_key("detach"), at_cache = job_key("cache");
+	int answer = 0;
+
+	if (value_as_bool(job_param(reader, "detach"), false))
+		answer = job_refuse(reader, &at_detach, "conflict",
+			"a run with tools needs its client: detach is not possible");
+	if (!answer && (says(reader, "cache", "use") || says(reader, "cache", "refresh")))
+		answer = job_refuse(reader, &at_cache, "conflict",
+			"the result of a run with tools is not cached");
+	return answer;
+}
+
+static int take_tools(struct job_reader *reader)
+{
+	struct job_spec *spec = &reader->spec;
+	int answer;
+
+	spec->tools_as = says(reader, "tools_as", "functions") ? TOOLS_AS_FUNCTIONS
+			 : says(reader, "tools_as", "async")   ? TOOLS_AS_ASYNC
+							       : TOOLS_AS_MODULE;
+	if (!list_count(reader, "tools"))
+		return 0;
+	answer = check_beside_tools(reader);
+	spec->tools_asked = job_param(reader, "tools");
+	spec->tools = arena_array(reader->arena, struct job_tool, list_count(reader, "tools"));
+	return answer ? answer : take_list(reader, "tools", spec->tools, take_tool);
+}
+
 /* ---- the rest ----------------------------------------------------------------------------- */
 
 static int take_switches(struct job_reader *reader)
@@ -803,9 +952,47 @@ static int take_switches(struct job_reader *reader)
 	spec->cache = says(reader, "cache", "use")       ? CACHE_USE
 		      : says(reader, "cache", "refresh") ? CACHE_REFRESH
 							 : CACHE_OFF;
+	spec->display = value_as_bool(job_param(reader, "display"), false);
 	spec->stream = value_as_bool(job_param(reader, "stream"), false);
+	spec->from = (uint64_t)value_as_int(job_param(reader, "from"), 0);
+	spec->atomic = value_as_bool(job_param(reader, "atomic"), false);
 	spec->announce = value_as_bool(job_param(reader, "announce"), false);
 	spec->detach = value_as_bool(job_param(reader, "detach"), false);
+	return 0;
+}
+
+/* Notes an error at a place below /network. */
+static int refuse_network(
+	struct job_reader *reader, const char *pointer, const char *reason, const char *message)
+{
+	const struct schema_error why = {
+		.pointer = pointer, .reason = reason, .message = message
+	};
+
+	return note(reader, &why);
+}
+
+/* The clock of a deterministic run has no valid certificates, and what a network answers differs. */
+static int take_network(struct job_reader *reader)
+{
+	const struct value *asked = job_param(reader, "network");
+	struct job_spec *spec = &reader->spec;
+	struct network_fault fault = { NULL, NULL, NULL };
+	int answer = job_network_read(reader->arena, asked, &spec->network, &fault);
+
+	if (answer < 0)
+		return job_no_memory(reader);
+	if (answer > 0)
+		return refuse_network(reader, fault.pointer, fault.reason, fault.message);
+	if (!spec->network)
+		return 0;
+	spec->network_asked = asked;
+	if (value_as_bool(job_param(reader, "deterministic"), false))
+		return refuse_network(
+			reader, "/network", "conflict", "a deterministic run has no network");
+	if (job_param(reader, "cache") && !says(reader, "cache", "off"))
+		return refuse_network(reader, "/network", "conflict",
+			"the result of a run with a network is not cached");
 	return 0;
 }
 
@@ -821,9 +1008,12 @@ static int (*const takes[])(struct job_reader *reader) = {
 	take_limits,
 	check_room,
 	take_artifacts,
+	take_packages,
 	take_output,
+	take_tools,
 	take_labels,
 	take_secrets,
+	take_network,
 	take_switches,
 };
 

@@ -17,6 +17,13 @@ static struct value *make_glob(struct arena *arena, const void *items, size_t in
 	return value_text(arena, globs[index]);
 }
 
+static struct value *make_package(struct arena *arena, const void *items, size_t index)
+{
+	const char *const *names = items;
+
+	return value_text(arena, names[index]);
+}
+
 static struct value *make_file(struct arena *arena, const void *items, size_t index)
 {
 	const struct job_input_file *file = (const struct job_input_file *)items + index;
@@ -73,8 +80,15 @@ struct value *job_spec_to_value(struct arena *arena, const struct job_spec *spec
 	fill_text(&fill, "entrypoint", spec->entrypoint);
 	put_inputs(&fill, spec);
 	fill_value(&fill, "limits", job_limits_to_value(arena, &spec->limits));
+	if (spec->has_packages)
+		fill_list(&fill, "packages", spec->package_count, spec->packages, make_package);
 	put_output(&fill, spec);
 	fill_optional_text(&fill, "policy", spec->policy);
+	fill_optional_text(&fill, "session", spec->session);
+	if (spec->from)
+		fill_uint(&fill, "from", spec->from);
+	if (spec->atomic)
+		fill_bool(&fill, "atomic", true);
 	fill_optional_text(&fill, "task", spec->task);
 	fill_optional_text(&fill, "agent", spec->agent);
 	put_pairs(&fill, "labels", spec->labels, spec->label_count);
@@ -82,8 +96,14 @@ struct value *job_spec_to_value(struct arena *arena, const struct job_spec *spec
 		fill_text(&fill, "trace", "off");
 	if (spec->trace == TRACE_FILES)
 		fill_text(&fill, "trace", "files");
+	fill_shared(&fill, "network", spec->network_asked);
 	if (spec->deterministic)
 		fill_bool(&fill, "deterministic", true);
+	fill_shared(&fill, "tools", spec->tools_asked);
+	if (spec->tools_as != TOOLS_AS_MODULE)
+		fill_text(&fill, "tools_as", tools_as_word(spec->tools_as));
+	if (spec->display)
+		fill_bool(&fill, "display", true);
 	if (spec->cache != CACHE_OFF)
 		fill_text(&fill, "cache", spec->cache == CACHE_USE ? "use" : "refresh");
 	if (spec->stream)

@@ -32,6 +32,16 @@
 		method_wait, ONLINE(answer_run), method_wait_found)                                \
 	X(CANCEL,             "cancel",             OWNER_ADMIN, "cancel.json", NULL,              \
 		method_cancel, ONLINE(answer_name), method_cancel_found)                           \
+	X(CALL_REPLY,         "call.reply",         USER,        "call.reply.json", NULL,          \
+		method_call_reply, NULL, NULL)                                                     \
+	X(SESSION_OPEN,       "session.open",       USER,        "session.open.json", NULL,        \
+		method_session_open, NULL, NULL)                                                   \
+	X(SESSION_LIST,       "session.list",       OWNER_ADMIN, "none.json", NULL,                \
+		method_session_list, NULL, NULL)                                                   \
+	X(SESSION_ROLLBACK,   "session.rollback",   USER,        "session.rollback.json", NULL,    \
+		method_session_rollback, NULL, NULL)                                               \
+	X(SESSION_CLOSE,      "session.close",      OWNER_ADMIN, "session.close.json", NULL,       \
+		method_session_close, NULL, NULL)                                                  \
 	X(RUNTIMES,           "runtimes",           ALL,         "none.json", NULL,                \
 		method_runtimes, NULL, NULL)                                                       \
 	X(BLOB_PUT,           "blob.put",           USER,        "blob.put.json", NULL,            \

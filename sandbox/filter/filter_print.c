@@ -9,7 +9,8 @@
 #include "sandbox/filter/syscalls_runtime.h"
 #include "sandbox/filter/tiny_filter.h"
 
-static const enum filter_profile bases[] = { FILTER_ZYGOTE, FILTER_ZYGOTE_CODE };
+static const enum filter_profile bases[] = { FILTER_ZYGOTE, FILTER_ZYGOTE_CODE, FILTER_ZYGOTE_NET,
+	FILTER_ZYGOTE_NET_CODE };
 
 /* Each kind of runtime in sandbox/runtimes/ has one of these. */
 static const struct syscall_list *const kinds[] = { NULL, &SYSCALLS_FORKING, &SYSCALLS_COMMAND,
@@ -48,5 +49,7 @@ int main(void)
 		print_base(bases[i]);
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		print_kind(kinds[i]);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		print_kind(syscalls_networked(kinds[i]));
 	return fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -9,7 +9,7 @@
 
 #include <seccomp.h>
 
-#include "proto/base/cleanup.h"
+#include "proto/base/owned.h"
 
 /* Verdicts are used as they are: libseccomp's actions are the kernel's numbers. */
 _Static_assert(SCMP_ACT_ALLOW == VERDICT_ALLOW && SCMP_ACT_KILL_PROCESS == VERDICT_KILL &&
@@ -32,7 +32,7 @@ static int failed(struct err *err, int answer, const char *what)
 /* The base filter holds back calls that workers report, so that the workers' own filter decides. */
 static uint32_t real(enum filter_profile profile, uint32_t verdict)
 {
-	bool is_base = profile == FILTER_ZYGOTE || profile == FILTER_ZYGOTE_CODE;
+	bool is_base = SYSCALL_IS_BASE(profile);
 
 	return is_base && syscall_plain(verdict) != verdict ? VERDICT_HELD : syscall_plain(verdict);
 }

@@ -78,8 +78,9 @@ static const struct arg_rule fcntl_rules[] = { ALLOW_IF(1, F_DUPFD), ALLOW_IF(1,
 static const struct arg_rule ioctl_rules[] = { ALLOW_IF(1, TCGETS), ALLOW_IF(1, TIOCGWINSZ),
 	ALLOW_IF(1, FIONREAD), ALLOW_IF(1, FIONBIO), ALLOW_IF(1, FIOCLEX), ALLOW_IF(1, FIONCLEX),
 	ALLOW_IF(1, SECCOMP_IOCTL_NOTIF_RECV), /* of zygote and slot, from here */
-	ALLOW_IF(1, SECCOMP_IOCTL_NOTIF_SEND) };
-#define IOCTL_RULES (COUNT_OF(ioctl_rules) - 2)
+	ALLOW_IF(1, SECCOMP_IOCTL_NOTIF_SEND), ALLOW_IF(1, SIOCSIFFLAGS), ALLOW_IF(1, SIOCSIFADDR),
+	ALLOW_IF(1, SIOCSIFNETMASK) };
+#define IOCTL_RULES (COUNT_OF(ioctl_rules) - 5)
 
 /* No process sets its name: the kernel's log prints names as they are, with line breaks. */
 static const struct arg_rule prctl_rules[] = { ALLOW_IF(0, PR_GET_NAME) };
@@ -190,14 +191,20 @@ static const struct syscall_group job[] = {
 
 /* ---- what zygote and slot need besides; the tiny filter takes all of it back --------------- */
 
-/* Only runtimes that make machine code use the last two groups: see profiles[]. */
+/*
+ * Only networked runtimes use the first group, and only those that make machine code the last two:
+ * see profiles[].  syscalls_runtime.c says what of the first is left for programs.
+ */
 static const struct syscall_group zygote[] = {
+	ALLOWED("networks: the slot listens, the program connects", N(socket), N(bind), N(listen),
+		N(connect), N(setsockopt), N(getsockopt)),
 	ALLOWED("the interpreter is started once", N(execve)),
 	ALLOWED("slots and workers are made", N(clone3), N(setns), N(unshare), N(pidfd_open),
-		N(pidfd_send_signal), N(setsid), N(setpgid), N(fork), N(vfork), N(process_madvise)),
+		N(pidfd_send_signal), N(setsid), N(setpgid), N(fork), N(vfork), N(process_madvise),
+		N(get_robust_list)),
 	ALLOWED("with a file system each", N(fsopen), N(fsconfig), N(fsmount), N(fspick),
 		N(move_mount), N(open_tree), N(mount_setattr), N(mount), N(umount2), N(openat2),
-		N(fchown), N(fchownat)),
+		N(fchown), N(fchownat), N(symlinkat)),
 	ALLOWED("and lose their rights", N(setresuid), N(setresgid), N(setuid), N(setgid),
 		N(setgroups), N(capset), N(seccomp), N(prctl), N(prlimit64), N(setrlimit),
 		N(landlock_create_ruleset), N(landlock_add_rule), N(landlock_restrict_self),
@@ -205,7 +212,7 @@ static const struct syscall_group zygote[] = {
 	ALLOWED("slot messages; imports look at memory", N(sendmsg), N(fcntl), N(sysinfo),
 		N(getpeername), N(inotify_init1), N(inotify_add_watch)),
 	{ "plain forks", VERDICT_DEFAULT, CALLS(N(clone)), clone_rules + 1, CLONE_RULES },
-	{ "the slot receives refused calls", ASKED(ioctl, ioctl_rules) },
+	{ "the slot receives refused calls and makes networks", ASKED(ioctl, ioctl_rules) },
 	{ "code is made at run time", ASKED(mmap, code_rules) },
 	ALLOWED("and made executable", N(mprotect)),
 };
@@ -238,9 +245,17 @@ static const struct syscall_group daemon_groups[] = {
 	{ "names, dumps, its last filter", ASKED(prctl, own_prctl_rules) },
 };
 
-/* ---- ced-inspector ------------------------------------------------------------------------- */
+/* ---- ced-inspector and ced-egress ---------------------------------------------------------- */
 
-static const struct syscall_group inspector_groups[] = {
+/*
+ * Only ced-egress uses the first group.  When its libraries are loaded, it takes back files, programs
+ * and other families of sockets by a filter of its own (daemon/egress/filter.c).
+ */
+
+static const struct syscall_group helper_groups[] = {
+	ALLOWED("connections of ced-egress", N(socket), N(connect), N(bind), N(accept4),
+		N(getsockname), N(getpeername), N(getsockopt), N(setsockopt), N(shutdown),
+		N(splice), N(pipe2), N(epoll_create1), N(epoll_ctl), N(epoll_wait)),
 	ALLOWED("loader and libc come up", N(execve), N(seccomp), N(openat), N(fstat),
 		N(newfstatat), N(access), N(faccessat2), N(readlink), N(readlinkat), N(prlimit64),
 		N(set_tid_address), N(set_robust_list), N(rseq), N(arch_prctl), N(pread64),
@@ -268,10 +283,13 @@ static const struct {
 	bool then_job;
 } profiles[FILTER_PROFILE_COUNT] = {
 	[FILTER_JOB] = { job, COUNT_OF(job), false },
-	[FILTER_ZYGOTE] = { zygote, COUNT_OF(zygote) - 2, true },
-	[FILTER_ZYGOTE_CODE] = { zygote, COUNT_OF(zygote), true },
+	[FILTER_ZYGOTE] = { zygote + 1, COUNT_OF(zygote) - 3, true },
+	[FILTER_ZYGOTE_CODE] = { zygote + 1, COUNT_OF(zygote) - 1, true },
+	[FILTER_ZYGOTE_NET] = { zygote, COUNT_OF(zygote) - 2, true },
+	[FILTER_ZYGOTE_NET_CODE] = { zygote, COUNT_OF(zygote), true },
 	[FILTER_DAEMON] = { daemon_groups, COUNT_OF(daemon_groups), true },
-	[FILTER_INSPECTOR] = { inspector_groups, COUNT_OF(inspector_groups), false },
+	[FILTER_INSPECTOR] = { helper_groups + 1, COUNT_OF(helper_groups) - 1, false },
+	[FILTER_EGRESS] = { helper_groups, COUNT_OF(helper_groups), false },
 };
 
 const struct syscall_group *syscall_own_group_at(enum filter_profile profile, size_t index)

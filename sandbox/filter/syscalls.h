@@ -49,8 +49,12 @@ enum filter_profile {
 	FILTER_JOB,         /* a program in its jail: base and tiny filter together */
 	FILTER_ZYGOTE,      /* zygote and slot: the job's list and the calls that make workers */
 	FILTER_ZYGOTE_CODE, /* the same where jobs make machine code, as node does */
-	FILTER_DAEMON,      /* ced */
+	/* the same two for networked runs: slots make a network and listeners, jobs connect */
+	FILTER_ZYGOTE_NET,
+	FILTER_ZYGOTE_NET_CODE,
+	FILTER_DAEMON,    /* ced */
 	FILTER_INSPECTOR, /* ced-inspector while it starts; it then adds a stricter filter itself */
+	FILTER_EGRESS,    /* ced-egress, likewise */
 	FILTER_PROFILE_COUNT,
 };
 
@@ -94,6 +98,9 @@ const struct syscall_group *syscall_group_at(enum filter_profile profile, size_t
  * that differ from FILTER_JOB.
  */
 const struct syscall_group *syscall_own_group_at(enum filter_profile profile, size_t index);
+
+/* Whether a profile is a base filter, under which workers load their own. */
+#define SYSCALL_IS_BASE(which) ((which) >= FILTER_ZYGOTE && (which) <= FILTER_ZYGOTE_NET_CODE)
 
 /* The group that decides `nr`, or NULL: then VERDICT_DEFAULT counts. */
 const struct syscall_group *syscall_group_of(enum filter_profile profile, int nr);

@@ -1,6 +1,8 @@
 #include "sandbox/filter/syscalls_runtime.h"
 
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sched.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -74,11 +76,94 @@ static const struct syscall_group command[] = {
 };
 static const struct syscall_group forking[] = { PROCESSES };
 
-const struct syscall_list SYSCALLS_COMMAND = { command, COUNT_OF(command) };
-const struct syscall_list SYSCALLS_FORKING = { forking, COUNT_OF(forking) };
+const struct syscall_list SYSCALLS_COMMAND = { command, COUNT_OF(command), false };
+const struct syscall_list SYSCALLS_FORKING = { forking, COUNT_OF(forking), false };
 
 static const struct syscall_group ahead[] = {
 	{ "the interpreter itself", VERDICT_ALLOW, CALLS(programs), NULL, 0 },
 };
 
-const struct syscall_list SYSCALLS_AHEAD = { ahead, COUNT_OF(ahead) };
+const struct syscall_list SYSCALLS_AHEAD = { ahead, COUNT_OF(ahead), false };
+
+/* ---- networked runs ------------------------------------------------------------------------- */
+
+static const short connects[] = { NR(connect), NR(getpeername) };
+static const short setters[] = { NR(setsockopt) };
+static const short getters[] = { NR(getsockopt) };
+
+/* The kernel reads these arguments as int. */
+#define IS_INT(arg, value)                 \
+	{                                  \
+		(arg), UINT32_MAX, (value) \
+	}
+#define ONE_OF(arg, mask, value)                               \
+	{                                                      \
+		(arg), UINT32_MAX & ~(uint64_t)(mask), (value) \
+	}
+#define OPTION(level, ...)                            \
+	{                                             \
+		VERDICT_ALLOW,                        \
+		{                                     \
+			IS_INT(1, level), __VA_ARGS__ \
+		}                                     \
+	}
+
+/*
+ * Clients try other families (IPv6, nscd, netlink) and go on without, so these are not reported.
+ */
+static const struct arg_rule net_socket_rules[] = {
+	{ VERDICT_ALLOW, { IS_INT(0, AF_INET), { 1, 0xf, SOCK_STREAM } } },
+};
+#define OPTIONS                                                             \
+	OPTION(SOL_SOCKET, ONE_OF(2, 1, SO_RCVBUF)), /* and SO_KEEPALIVE */ \
+		OPTION(SOL_SOCKET, IS_INT(2, SO_SNDBUF)),                   \
+		OPTION(IPPROTO_TCP, IS_INT(2, TCP_NODELAY)),                \
+		OPTION(IPPROTO_TCP, ONE_OF(2, 3, TCP_KEEPIDLE)) /* to TCP_SYNCNT */
+static const struct arg_rule setsockopt_rules[] = {
+	OPTIONS, OPTION(SOL_SOCKET, ONE_OF(2, 1, SO_RCVTIMEO)), /* and SO_SNDTIMEO */
+};
+static const struct arg_rule getsockopt_rules[] = {
+	OPTIONS, OPTION(SOL_SOCKET, IS_INT(2, SO_TYPE)), OPTION(SOL_SOCKET, IS_INT(2, SO_ERROR)),
+	OPTION(SOL_SOCKET, ONE_OF(2, 1, SO_PROTOCOL)), /* and SO_DOMAIN */
+};
+
+#define NETWORK                                                                                    \
+	{ "streams over IPv4", VERDICT_ERRNO(EAFNOSUPPORT), CALLS(sockets), net_socket_rules,      \
+		COUNT_OF(net_socket_rules) },                                                      \
+		{ "to what its slot has listeners for", VERDICT_ALLOW, CALLS(connects), NULL, 0 }, \
+		{ "that live and hurry", VERDICT_ERRNO(ENOPROTOOPT), CALLS(setters),               \
+			setsockopt_rules, COUNT_OF(setsockopt_rules) },                            \
+	{                                                                                          \
+		"and tell how they are", VERDICT_ERRNO(ENOPROTOOPT), CALLS(getters),               \
+			getsockopt_rules, COUNT_OF(getsockopt_rules)                               \
+	}
+
+static const struct syscall_group plain_net[] = { NETWORK };
+static const struct syscall_group command_net[] = {
+	NETWORK,
+	PROCESSES,
+	{ "the programs of its tree", VERDICT_ALLOW, CALLS(programs), NULL, 0 },
+};
+static const struct syscall_group forking_net[] = { NETWORK, PROCESSES };
+static const struct syscall_group ahead_net[] = {
+	NETWORK,
+	{ "the interpreter itself", VERDICT_ALLOW, CALLS(programs), NULL, 0 },
+};
+
+static const struct {
+	const struct syscall_list *plain;
+	struct syscall_list networked;
+} networked_lists[] = {
+	{ NULL, { plain_net, COUNT_OF(plain_net), true } },
+	{ &SYSCALLS_COMMAND, { command_net, COUNT_OF(command_net), true } },
+	{ &SYSCALLS_FORKING, { forking_net, COUNT_OF(forking_net), true } },
+	{ &SYSCALLS_AHEAD, { ahead_net, COUNT_OF(ahead_net), true } },
+};
+
+const struct syscall_list *syscalls_networked(const struct syscall_list *list)
+{
+	for (size_t i = 0; i < COUNT_OF(networked_lists); i++)
+		if (networked_lists[i].plain == list)
+			return &networked_lists[i].networked;
+	return list; /* it is networked already */
+}

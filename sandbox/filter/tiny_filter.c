@@ -223,7 +223,9 @@ static bool is_late(int nr)
 /* False: the base filter refuses it more strictly than we could. */
 static bool decide(const struct writer *writer, int nr, struct span *ret_span)
 {
-	const struct syscall_group *zygote = syscall_group_of(FILTER_ZYGOTE, nr);
+	const bool networked = writer->more && writer->more->networked;
+	const struct syscall_group *zygote =
+		syscall_group_of(networked ? FILTER_ZYGOTE_NET : FILTER_ZYGOTE, nr);
 	const struct syscall_group *job = group_of(writer->more, nr);
 	const bool ours = writer->part == TINY_PLAIN || is_late(nr) == (writer->part == TINY_LAST);
 

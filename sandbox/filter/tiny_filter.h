@@ -20,17 +20,19 @@
 #pragma once
 
 #include <linux/filter.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "proto/base/err.h"
 #include "sandbox/filter/syscalls.h"
 
-#define TINY_FILTER_MAX 256
+#define TINY_FILTER_MAX 384
 
 /* The answers of some jobs that differ from FILTER_JOB. */
 struct syscall_list {
 	const struct syscall_group *groups;
 	size_t count;
+	bool networked; /* the base filter is FILTER_ZYGOTE_NET */
 };
 
 enum tiny_part {

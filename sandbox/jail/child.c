@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "proto/base/cleanup.h"
+#include "proto/base/owned.h"
 #include "sandbox/child_exit.h"
 
 /* From child_go() to exec.  A folder on a dead network file system must not block the spawner. */
@@ -39,7 +39,7 @@ int child_begin(struct child *child, const struct jail_spec *spec, struct err *e
 	if (setsockopt(ours, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) < 0)
 		return err_sys(err, "socketpair");
 
-	child->pid = ns_clone(NS_JAIL, &child->pidfd, err);
+	child->pid = ns_clone(NS_JAIL & ~spec->profile->shared, &child->pidfd, err);
 	if (child->pid == 0)
 		wait_and_enter(spec, ours, theirs);
 	if (child->pid < 0) {

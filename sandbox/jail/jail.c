@@ -134,12 +134,21 @@ static int step_descriptors(struct building *jail, struct err *err)
 static int step_rlimits(struct building *jail, struct err *err)
 {
 	const struct jail_spec *spec = jail->spec;
+	static const struct rlimit_row all[] = {
+		{ RLIMIT_CORE, 0 },         /* no process reads them */
+		{ RLIMIT_STACK, 8U << 20 }, /* an ordinary stack */
+		{ RLIMIT_MEMLOCK, 0 },      /* no memory is locked */
+		{ RLIMIT_MSGQUEUE, 0 },     /* no queues */
+		{ RLIMIT_NICE, 0 },
+		{ RLIMIT_RTPRIO, 0 },
+	};
 	const struct rlimit_row asked[] = {
 		{ RLIMIT_AS, SANITIZED ? 0 : spec->memory_bytes }, /* a sanitizer needs more */
 		{ RLIMIT_CPU, spec->cpu_s },
 	};
 
-	if (rlimits_set(spec->profile->rlimits, spec->profile->rlimit_count, err) < 0)
+	if (rlimits_set(all, COUNT_OF(all), err) < 0 ||
+		rlimits_set(spec->profile->rlimits, spec->profile->rlimit_count, err) < 0)
 		return -1;
 	for (size_t i = 0; i < COUNT_OF(asked); i++)
 		if (asked[i].value > 0 && rlimits_set(&asked[i], 1, err) < 0)

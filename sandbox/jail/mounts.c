@@ -11,8 +11,8 @@
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 
-#include "proto/base/cleanup.h"
 #include "proto/base/container.h"
+#include "proto/base/owned.h"
 #include "proto/jail_dirs.h"
 
 /* The kernel's current name of an open file. */

@@ -12,7 +12,7 @@
 #include "proto/base/err.h"
 
 #define MOUNT_PATH_MAX 256
-#define MOUNTS_MAX     48
+#define MOUNTS_MAX     56
 
 enum mount_kind {
 	MOUNT_TREE,   /* a file or folder, read-only, nosuid, nodev; a symbolic link is copied */

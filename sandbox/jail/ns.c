@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "proto/base/cleanup.h"
+#include "proto/base/owned.h"
 
 pid_t ns_clone(uint64_t namespaces, int *ret_pidfd, struct err *err)
 {

@@ -1,5 +1,6 @@
 #include "sandbox/jail/profile.h"
 
+#include <sched.h>
 #include <sys/resource.h>
 
 #include "proto/base/container.h"
@@ -15,27 +16,33 @@
 		MOUNT_TARGET, (path), (path), true \
 	}
 
-/* ---- zygote: an interpreter, its slots and their workers ----------------------------------- */
+/* ---- limits -------------------------------------------------------------------------------- */
 
 static const struct rlimit_row zygote_rlimits[] = {
-	{ RLIMIT_CORE, 0 },         /* no process reads them */
-	{ RLIMIT_NOFILE, 4096 },    /* a slot holds a few; a worker gets fewer */
-	{ RLIMIT_STACK, 8U << 20 }, /* an ordinary stack */
-	{ RLIMIT_MEMLOCK, 0 },      /* no memory is locked */
-	{ RLIMIT_MSGQUEUE, 0 },     /* no queues */
-	/* Limits that all slots of this zygote share; each slot takes its own part. */
+	{ RLIMIT_NOFILE, 4096 }, /* a slot holds a few; a worker gets fewer */
+	/* All slots of a zygote share this limit; each slot takes its own part. */
 	{ RLIMIT_SIGPENDING, (rlim_t)JAIL_SIGNALS_MAX *PRIV_SLOTS_MAX },
-	{ RLIMIT_NICE, 0 },
-	{ RLIMIT_RTPRIO, 0 },
 };
+
+static const struct rlimit_row helper_rlimits[] = {
+	{ RLIMIT_FSIZE, 0 },
+	{ RLIMIT_NOFILE, 16384 }, /* for a connection: two sockets and two pipes */
+	{ RLIMIT_NOFILE, 16 },    /* the last row is not for ced-egress */
+};
+
+/* ---- zygote: an interpreter, its slots and their workers ----------------------------------- */
 
 static const struct mount_row zygote_rows[] = { DEVICE("/dev/null"), DEVICE("/dev/zero"),
 	DEVICE("/dev/full"), DEVICE("/dev/random"), DEVICE("/dev/urandom") };
 
 static const char *const zygote_folders[] = { JAIL_WORK_DIR, JAIL_TMP_DIR, JAIL_SHM_DIR, NULL };
 
-/* Enough for pwd, grp and getaddrinfo; nothing of the host's. */
+/*
+ * Enough for pwd, grp and getaddrinfo; nothing of the host's.  runtime.c leaves the first one out
+ * where workers have no network; the others see a file of their own in its place.
+ */
 static const struct mount_text zygote_texts[] = {
+	{ "/etc/hosts", "127.0.0.1 localhost\n" },
 	{ "/etc/passwd", "user:x:1000:1000:user:/work:/nonexistent\n" },
 	{ "/etc/group", "user:x:1000:\n" },
 	{ "/etc/ld.so.preload", JAIL_HARNESS_DIR "/" LIBC_LIBRARY "\n" },
@@ -55,46 +62,38 @@ const struct jail_profile PROFILE_ZYGOTE = {
 	.texts = zygote_texts,
 };
 
-/* ---- inspector: one binary and what its loader needs --------------------------------------- */
+/* ---- inspector and egress: one binary and what its loader needs ----------------------------- */
 
-static const struct rlimit_row inspector_rlimits[] = {
-	{ RLIMIT_CORE, 0 },
-	{ RLIMIT_NOFILE, 16 },
-	{ RLIMIT_FSIZE, 0 },
-	{ RLIMIT_STACK, 8U << 20 },
-	{ RLIMIT_MEMLOCK, 0 },
-	{ RLIMIT_MSGQUEUE, 0 },
-	{ RLIMIT_NICE, 0 },
-	{ RLIMIT_RTPRIO, 0 },
-};
-
-/* The places on Debian and others; what a host does not have is skipped. */
+/*
+ * The places on Debian and others; what a host does not have is skipped.  The first row is only for
+ * ced-egress: queries for names have random numbers.
+ */
 #define DEBIAN "/lib/x86_64-linux-gnu/"
 
-static const struct mount_row inspector_rows[] = {
-	DEVICE("/dev/null"),
-	LIBRARY("/lib64/ld-linux-x86-64.so.2"),
-	LIBRARY(DEBIAN "libc.so.6"),
-	LIBRARY(DEBIAN "libm.so.6"),
-	LIBRARY(DEBIAN "libgcc_s.so.1"),
-	LIBRARY("/lib64/libc.so.6"),
-	LIBRARY("/lib64/libm.so.6"),
-	LIBRARY("/lib64/libgcc_s.so.1"),
+static const struct mount_row helper_rows[] = {
+	DEVICE("/dev/urandom"), DEVICE("/dev/null"), LIBRARY("/lib64/ld-linux-x86-64.so.2"),
+	LIBRARY(DEBIAN "libc.so.6"), LIBRARY(DEBIAN "libm.so.6"), LIBRARY(DEBIAN "libgcc_s.so.1"),
+	LIBRARY("/lib64/libc.so.6"), LIBRARY("/lib64/libm.so.6"), LIBRARY("/lib64/libgcc_s.so.1"),
 #if SANITIZED
-	{ MOUNT_PROC, "/proc", "/proc", false },
-	LIBRARY(DEBIAN "libasan.so.8"),
-	LIBRARY(DEBIAN "libubsan.so.1"),
-	LIBRARY(DEBIAN "libtsan.so.2"),
-	LIBRARY(DEBIAN "libstdc++.so.6"),
+	{ MOUNT_PROC, "/proc", "/proc", false }, LIBRARY(DEBIAN "libasan.so.8"),
+	LIBRARY(DEBIAN "libubsan.so.1"), LIBRARY(DEBIAN "libtsan.so.2"),
+	LIBRARY(DEBIAN "libstdc++.so.6")
 #endif
 };
 
 const struct jail_profile PROFILE_INSPECTOR = {
 	.name = "inspector",
-	.has_procfs = false,
-	.keeps_caps = false,
-	.rlimits = inspector_rlimits,
-	.rlimit_count = COUNT_OF(inspector_rlimits),
-	.rows = inspector_rows,
-	.row_count = COUNT_OF(inspector_rows),
+	.rlimits = helper_rlimits,
+	.rlimit_count = COUNT_OF(helper_rlimits),
+	.rows = helper_rows + 1,
+	.row_count = COUNT_OF(helper_rows) - 1,
+};
+
+const struct jail_profile PROFILE_EGRESS = {
+	.name = "egress",
+	.shared = CLONE_NEWNET,
+	.rlimits = helper_rlimits,
+	.rlimit_count = COUNT_OF(helper_rlimits) - 1,
+	.rows = helper_rows,
+	.row_count = COUNT_OF(helper_rows),
 };

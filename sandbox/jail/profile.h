@@ -11,6 +11,7 @@
 struct jail_profile {
 	const char *name;
 	bool has_procfs; /* a procfs by descriptor, JAIL_PROC_FD */
+	uint64_t shared; /* namespaces that it has not of its own, but the spawner's */
 	bool keeps_caps; /* keeps capabilities in its user namespace, since it makes jails itself */
 	const struct rlimit_row *rlimits;
 	size_t rlimit_count;
@@ -22,3 +23,4 @@ struct jail_profile {
 
 extern const struct jail_profile PROFILE_ZYGOTE;
 extern const struct jail_profile PROFILE_INSPECTOR;
+extern const struct jail_profile PROFILE_EGRESS;

@@ -1,12 +1,12 @@
 #include "sandbox/jail/runtime.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-#include "proto/base/cleanup.h"
 #include "proto/base/container.h"
+#include "proto/jail_dirs.h"
 #include "sandbox/jail_env.h"
 
 #define NAME_BYTES    "abcdefghijklmnopqrstuvwxyz0123456789._-"
@@ -26,15 +26,9 @@ static const struct {
 };
 
 /* The whole environment, which is the same on every host. */
-static const char *const fixed_env[] = {
-	"PATH=/usr/local/bin:/usr/bin:/bin",
-	"HOME=" JAIL_WORK_DIR,
-	"TMPDIR=" JAIL_TMP_DIR,
-	"LANG=C.UTF-8",
-	"TZ=UTC",
-	JAIL_ENV_SOCKET "=3",
-	JAIL_ENV_PROC "=4",
-};
+static const char *const fixed_env[] = { "PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" JAIL_WORK_DIR,
+	"TMPDIR=" JAIL_TMP_DIR, "LANG=C.UTF-8", "TZ=UTC", JAIL_ENV_SOCKET "=3",
+	JAIL_ENV_PROC "=4" };
 
 static int check_bytes(
 	const char *what, const char *text, const char *allowed, size_t least, struct err *err)
@@ -62,16 +56,13 @@ static int check_interpreter(struct runtime *runtime, struct err *err)
 
 static int check_harness(const struct runtime *runtime, struct err *err)
 {
-	const char *name = kinds[runtime->asked.kind].main;
 	char real[MOUNT_PATH_MAX];
-	auto_fd int folder = -1;
+	char path[MOUNT_PATH_MAX + 32];
 
 	if (mount_real_path(runtime->asked.harness, real, err) < 0)
 		return err_wrap(err, "harness");
-	folder = open(real, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (folder < 0 || faccessat(folder, name, F_OK, 0) < 0)
-		return err_sys(err, "harness %s/%s", real, name);
-	return 0;
+	cut_printf(path, sizeof(path), "%s/%s", real, kinds[runtime->asked.kind].main);
+	return access(path, F_OK) < 0 ? err_sys(err, "harness %s", path) : 0;
 }
 
 static int check_binds(const struct runtime *runtime, struct err *err)
@@ -81,6 +72,9 @@ static int check_binds(const struct runtime *runtime, struct err *err)
 		struct err failure = ERR_INIT;
 		char real[MOUNT_PATH_MAX];
 
+		if (bind->place[0] && (jail_path_check(bind->place, err) < 0 ||
+					      strncmp(bind->place, JAIL_SETS_DIR "/", 6) != 0))
+			return err_set(err, ERR_DENIED, "a bind at %s", bind->place);
 		if (mount_real_path(bind->path, real, &failure) == 0)
 			continue;
 		if (!bind->optional || failure.sys_errno != ENOENT)
@@ -111,8 +105,9 @@ static int add_mounts(const struct runtime *runtime, struct jail_spec *spec, str
 	const struct mount_row program = { MOUNT_TREE, runtime->program, runtime->program, false };
 
 	for (uint32_t i = 0; i < asked->bind_count; i++) {
-		const char *path = asked->binds[i].path;
-		const struct mount_row row = { MOUNT_TREE, path, path, asked->binds[i].optional };
+		const struct priv_bind *bind = &asked->binds[i];
+		const struct mount_row row = { bind->place[0] ? MOUNT_TARGET : MOUNT_TREE,
+			bind->path, bind->place[0] ? bind->place : bind->path, bind->optional };
 
 		if (jail_spec_add(spec, &row, err) < 0)
 			return -1;
@@ -130,6 +125,7 @@ int runtime_start(const struct runtime *runtime, uint32_t slots, const char *uid
 
 	*ret_start = (struct runtime_start){ 0 }; /* ends argv and envp as well */
 	jail_spec_init(&ret_start->spec, &PROFILE_ZYGOTE);
+	ret_start->spec.mounts.texts += !runtime->asked.networked; /* the file of hosts is first */
 	if (add_mounts(runtime, &ret_start->spec, err) < 0)
 		return -1;
 

@@ -10,9 +10,9 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-#include "proto/base/cleanup.h"
 #include "proto/base/container.h"
-#include "proto/base/fdio.h"
+#include "proto/base/fdpass.h"
+#include "proto/base/owned.h"
 #include "sandbox/jail/caps.h"
 
 #define JAILS_PREFIX "ced-"
@@ -50,11 +50,14 @@ static const struct knob_row {
 	{ KNOB_SWAP_OFF,      CGROUP_MEMORY,  "memory.swappiness",           "memory.swap.max" },
 	{ KNOB_OOM_GROUP,     CGROUP_MEMORY,  NULL,                          "memory.oom.group" },
 	{ KNOB_PIDS_MAX,      CGROUP_PIDS,    "pids.max",                    "pids.max" },
+	{ KNOB_PIDS_NOW,      CGROUP_PIDS,    "pids.current",                "pids.current" },
 	{ KNOB_PIDS_EVENTS,   CGROUP_PIDS,    "pids.events",                 "pids.events" },
 	{ KNOB_CPU_MAX,       CGROUP_CPU,     "cpu.cfs_quota_us",            "cpu.max" },
 	{ KNOB_CPU_USAGE,     CGROUP_CPU,     NULL,                          "cpu.stat" },
 	{ KNOB_CPU_USAGE,     CGROUP_CPUACCT, "cpuacct.usage",               NULL },
 	{ KNOB_KILL,          0,              NULL,                          "cgroup.kill" },
+	{ KNOB_FREEZE,        0,              NULL,                          "cgroup.freeze" },
+	{ KNOB_FROZEN,        0,              NULL,                          "cgroup.events" },
 	/* clang-format on */
 };
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 
-#include "proto/base/cleanup.h"
+#include "proto/base/owned.h"
 #include "sandbox/child_exit.h"
 #include "sandbox/jail/caps.h"
 #include "sandbox/jail/ns.h"

@@ -588,7 +588,7 @@ static void try_inspector(struct spawner *spawner)
 {
 	static const char *const argv[] = { "ced-inspector", NULL };
 	static const char *const envp[] = { JAIL_ENV_SOCKET "=3", NULL };
-	const struct mount_row binary = { MOUNT_TARGET, spawner->inspector, "/ced-inspector",
+	const struct mount_row binary = { MOUNT_TARGET, spawner->helpers[0], "/ced-inspector",
 		false };
 	struct child child = CHILD_INIT;
 	struct err err = ERR_INIT;
@@ -815,7 +815,6 @@ static void try_all(struct spawner *spawner, const char *libexec)
 int main(int argc, char **argv)
 {
 	static struct spawner spawner = { .uid_base = UID_BASE_DEFAULT };
-	static char inspector[PATH_MAX + 16];
 	static char libexec[PATH_MAX];
 	ssize_t len = readlink("/proc/self/exe", libexec, sizeof(libexec) - 1);
 
@@ -828,8 +827,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	*strrchr(libexec, '/') = '\0';
-	cut_printf(inspector, sizeof(inspector), "%s/ced-inspector", libexec);
-	spawner.inspector = inspector;
+	cut_printf(spawner.helpers[0], sizeof(spawner.helpers[0]), "%s/ced-inspector", libexec);
 	spawner.mode = geteuid() == 0 ? PRIV_MODE_ROOT : PRIV_MODE_USER;
 	(void)signal(SIGPIPE, SIG_IGN);
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);

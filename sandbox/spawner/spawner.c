@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "proto/base/container.h"
-#include "proto/base/fdio.h"
+#include "proto/base/fdpass.h"
 #include "sandbox/jail/caps.h"
 #include "sandbox/jail_env.h"
 
@@ -21,7 +21,6 @@
 /* The kernel releases a cgroup a moment after its last process.  The rest is removed at the end. */
 #define LEAVE_TRIES 1000
 
-#define INSPECTOR_PROGRAM      "/ced-inspector"
 #define INSPECTOR_MEMORY_LEAST ((uint64_t)16 << 20)
 #define INSPECTOR_MEMORY_MOST  ((uint64_t)2 << 30)
 #define INSPECTOR_CPU_S_MOST   3600
@@ -66,7 +65,7 @@ static uint32_t slots_in_use(const struct spawner *spawner)
 	return slots;
 }
 
-/* Slots count from 0; the zygote is not one of them. */
+/* Slots count from 0; the zygote is not one of them.  The second leaf of each comes behind all. */
 #define NO_SLOT (-1)
 
 static void leaf_of(const struct resident *resident, int slot, char *ret_leaf)
@@ -82,7 +81,7 @@ static bool remove_leaves(const struct spawner *spawner, const struct resident *
 	char leaf[CGROUP_NAME_MAX];
 	bool gone = true;
 
-	for (int slot = NO_SLOT; slot < (int)resident->slots; slot++) {
+	for (int slot = NO_SLOT; slot < (int)(2 * resident->slots); slot++) {
 		leaf_of(resident, slot, leaf);
 		gone = cgroup_remove(&spawner->cgroups, leaf) && gone;
 	}
@@ -190,9 +189,8 @@ static int answer_runtime(struct spawner *spawner, struct exchange *exchange, st
 
 static int answer_seal(struct spawner *spawner, struct exchange *exchange, struct err *err)
 {
-	(void)spawner;
-	(void)exchange;
 	(void)err;
+	spawner->has_egress = exchange->asked->id == 1;
 	return 0;
 }
 
@@ -216,8 +214,8 @@ static int answer_zygote(struct spawner *spawner, struct exchange *exchange, str
 		    &start, err) < 0)
 		return -1;
 	start.spec.socket = exchange->fds[0];
-	start.spec.filter =
-		&spawner->filters[runtime->asked.makes_code ? FILTER_ZYGOTE_CODE : FILTER_ZYGOTE];
+	start.spec.filter = &spawner->filters[FILTER_ZYGOTE + (runtime->asked.makes_code != 0) +
+					      2 * (runtime->asked.networked != 0)];
 	if (start_resident(spawner, resident, asked->slots, &start.spec, err) < 0)
 		return -1;
 	answer_resident(exchange, resident);
@@ -231,12 +229,13 @@ static int answer_slot(struct spawner *spawner, struct exchange *exchange, struc
 	uid_t joiner = CGROUP_AS_WE_ARE;
 	char leaf[CGROUP_NAME_MAX];
 
-	if (!resident || asked->slot >= resident->slots)
+	if (!resident || asked->slot >= 2 * resident->slots)
 		return err_set(
 			err, ERR_MISSING, "zygote %u has no slot %u", asked->zygote, asked->slot);
 	/* in the zygote's block (see maps_of()): the zygote first, then its slots */
 	if (spawner->mode == PRIV_MODE_ROOT)
-		joiner = maps_of(spawner, resident).uids.outside + 1 + asked->slot;
+		joiner =
+			maps_of(spawner, resident).uids.outside + 1 + asked->slot % resident->slots;
 	leaf_of(resident, (int)asked->slot, leaf);
 	if (cgroup_make(&spawner->cgroups, leaf, err) < 0 ||
 		cgroup_knobs(&spawner->cgroups, leaf, joiner, &exchange->answer->body.knobs,
@@ -248,11 +247,12 @@ static int answer_slot(struct spawner *spawner, struct exchange *exchange, struc
 
 static int answer_inspector(struct spawner *spawner, struct exchange *exchange, struct err *err)
 {
-	static const char *const argv[] = { "ced-inspector", NULL };
 	static const char *const envp[] = { JAIL_ENV_SOCKET "=3", NULL };
-	const struct mount_row binary = { MOUNT_TARGET, spawner->inspector, INSPECTOR_PROGRAM,
-		false };
 	const struct priv_inspector *asked = &exchange->asked->body.inspector;
+	const bool egress = exchange->asked->id == 1;
+	const char *path = spawner->helpers[egress];
+	const char *const argv[] = { strrchr(path, '/') + 1, NULL };
+	const struct mount_row binary = { MOUNT_TARGET, path, "/program", false };
 	struct resident *resident = free_place(spawner);
 	struct jail_spec spec;
 
@@ -263,16 +263,20 @@ static int answer_inspector(struct spawner *spawner, struct exchange *exchange, 
 		asked->cpu_s > INSPECTOR_CPU_S_MOST)
 		return err_set(err, ERR_INVALID, "the limits of an inspector are out of range");
 
-	jail_spec_init(&spec, &PROFILE_INSPECTOR);
+	/* a daemon that was taken over later gets no network */
+	if (egress && !spawner->has_egress)
+		return err_set(err, ERR_INVALID, "the settings allow no network");
+
+	jail_spec_init(&spec, egress ? &PROFILE_EGRESS : &PROFILE_INSPECTOR);
 	if (jail_spec_add(&spec, &binary, err) < 0)
 		return -1;
 	spec.socket = exchange->fds[0];
 	spec.memory_bytes = asked->memory_bytes;
-	spec.cpu_s = asked->cpu_s;
-	spec.program = INSPECTOR_PROGRAM;
+	spec.cpu_s = egress ? 0 : asked->cpu_s;
+	spec.program = binary.target;
 	spec.argv = argv;
 	spec.envp = envp;
-	spec.filter = &spawner->filters[FILTER_INSPECTOR];
+	spec.filter = &spawner->filters[egress ? FILTER_EGRESS : FILTER_INSPECTOR];
 	if (start_resident(spawner, resident, 0, &spec, err) < 0)
 		return -1;
 	answer_resident(exchange, resident);

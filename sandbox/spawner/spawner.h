@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include <limits.h>
 #include <stdint.h>
 
 #include "proto/base/err.h"
@@ -31,8 +32,9 @@ struct spawner {
 	int sock;
 	enum priv_phase phase;
 	enum priv_mode mode;
-	uint32_t uid_base;     /* first host uid of the blocks, in root mode */
-	const char *inspector; /* path of ced-inspector */
+	uint32_t uid_base;         /* first host uid of the blocks, in root mode */
+	char helpers[2][PATH_MAX]; /* paths of ced-inspector and ced-egress */
+	bool has_egress;           /* as the daemon said with SEAL */
 	struct filter filters[FILTER_PROFILE_COUNT];
 	struct cgroups cgroups;
 	struct runtime runtimes[PRIV_RUNTIMES_MAX];

@@ -26,9 +26,9 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-#include "proto/base/cleanup.h"
-#include "proto/base/clock.h"
 #include "proto/base/container.h"
+#include "proto/base/monotonic.h"
+#include "proto/base/owned.h"
 #include "proto/base/standard_fds.h"
 #include "proto/version.h"
 #include "sandbox/jail/caps.h"
@@ -63,7 +63,6 @@ struct service {
 	struct child daemon;
 	struct daemon_start start;
 	char program[PATH_MAX];
-	char inspector[PATH_MAX];
 	int signals;
 	int64_t leave_by_ms; /* when ced was told to exit; 0: it was not */
 	int is_tidying;      /* a cgroup waits to be removed */
@@ -173,7 +172,8 @@ static int find_programs(struct service *self, struct err *err)
 	if (!realpath(folder, real))
 		return err_sys(err, "%s", folder);
 	cut_printf(self->program, sizeof(self->program), "%s/ced", real);
-	cut_printf(self->inspector, sizeof(self->inspector), "%s/ced-inspector", real);
+	cut_printf(self->spawner.helpers[0], PATH_MAX, "%s/ced-inspector", real);
+	cut_printf(self->spawner.helpers[1], PATH_MAX, "%s/ced-egress", real);
 	return access(self->program, F_OK) < 0 ? err_sys(err, "%s", self->program) : 0;
 }
 
@@ -245,7 +245,6 @@ static int open_service(struct service *self, struct err *err)
 	self->start.listen_fds = listen_fds();
 	spawner->mode = geteuid() == 0 ? PRIV_MODE_ROOT : PRIV_MODE_USER;
 	spawner->phase = PRIV_GREETING;
-	spawner->inspector = self->inspector;
 	if (tidy_descriptors(self->start.listen_fds, err) < 0 || find_programs(self, err) < 0 ||
 		open_signals(self, err) < 0)
 		return -1;

@@ -67,6 +67,29 @@ int files_make(struct files *files, uint64_t bytes, uint64_t inodes, struct err 
 	return 0;
 }
 
+int files_add_hosts(struct files *files, struct err *err)
+{
+	static const char text[] = "127.0.0.1 localhost\n";
+	auto_fd int fd =
+		openat(files->mount, FILES_HOSTS, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+
+	if (fd < 0)
+		return err_sys(err, "file of hosts");
+	files->hosts = true;
+	return write_all(fd, text, sizeof(text) - 1, err);
+}
+
+/* Its place is a file of the zygote's tree. */
+static int show_hosts(struct err *err)
+{
+	if (mount(JAIL_WORK_DIR "/" FILES_HOSTS, FILES_HOSTS_PATH, NULL, MS_BIND, NULL) < 0 ||
+		mount(NULL, FILES_HOSTS_PATH, NULL,
+			MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC,
+			NULL) < 0)
+		return err_sys(err, "bind " FILES_HOSTS_PATH);
+	return 0;
+}
+
 int files_resize(const struct files *files, uint64_t bytes, uint64_t inodes, struct err *err)
 {
 	if (set_limits(files->context, bytes, inodes, err) < 0)
@@ -90,6 +113,8 @@ int files_show(const struct files *files, struct err *err)
 	/* Libraries use this name.  It is a second mount, since jails have no links. */
 	if (mount(JAIL_TMP_DIR, JAIL_SHM_DIR, NULL, MS_BIND, NULL) < 0 && errno != ENOENT)
 		return err_sys(err, "bind " JAIL_SHM_DIR);
+	if (files->hosts && show_hosts(err) < 0)
+		return -1;
 	if (mount(JAIL_WORK_DIR "/work", JAIL_WORK_DIR, NULL, MS_BIND, NULL) < 0)
 		return err_sys(err, "bind " JAIL_WORK_DIR);
 	return 0;
@@ -114,4 +139,5 @@ void files_done(struct files *files)
 {
 	close_fds(&files->mount, 1);
 	close_fds(&files->context, 1);
+	files->hosts = false;
 }

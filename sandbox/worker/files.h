@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "proto/base/err.h"
@@ -14,11 +15,18 @@
 struct files {
 	int mount;   /* the tmpfs; -1 while there is none */
 	int context; /* its configuration, to change it later */
+	bool hosts;  /* it holds the run's file of hosts, which is seen as /etc/hosts */
 };
 
-#define FILES_INIT     \
-	{              \
-		-1, -1 \
+/* In the root of the tmpfs, which no path of the program leads to. */
+#define FILES_HOSTS "hosts"
+
+/* Where the program sees it. */
+#define FILES_HOSTS_PATH "/etc/hosts"
+
+#define FILES_INIT                         \
+	{                                  \
+		.mount = -1, .context = -1 \
 	}
 
 struct files_usage {
@@ -30,6 +38,9 @@ struct files_usage {
 
 /* Makes a tmpfs for `bytes` and `inodes` of a program.  It is not mounted yet. */
 int files_make(struct files *files, uint64_t bytes, uint64_t inodes, struct err *err);
+
+/* Adds a file of hosts.  The program sees it as /etc/hosts, and cannot write it. */
+int files_add_hosts(struct files *files, struct err *err);
 
 /* Changes both limits.  Fails if more than that is in use. */
 int files_resize(const struct files *files, uint64_t bytes, uint64_t inodes, struct err *err);

@@ -8,7 +8,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "proto/base/cleanup.h"
 #include "proto/base/fdio.h"
 #include "sandbox/child_exit.h"
 
@@ -23,28 +22,31 @@ static struct {
 static const struct job_head go = { .magic = SLOTMSG_MAGIC, .kind = JOB_GO };
 static size_t go_len; /* bytes of JOB_GO that came with the job in one read */
 
-static int check_head(const struct job_head *head, struct err *err)
+/* Which messages may come. */
+#define MAY(kind) (1U << (unsigned)(kind))
+
+static int check_head(const struct job_head *head, unsigned may, struct err *err)
 {
-	if (head->magic != SLOTMSG_MAGIC || head->kind != JOB_START)
+	if (head->magic != SLOTMSG_MAGIC || head->kind >= JOB_KIND_COUNT ||
+		!(may & MAY(head->kind)))
 		return err_set(err, ERR_PROTOCOL, "not a job");
 	if (head->len > SLOTMSG_BODY_MAX)
 		return err_set(err, ERR_TOO_BIG, "a job of %u bytes", head->len);
 	return 0;
 }
 
-/* The first read takes everything that is there, and the descriptor. */
-static int read_first(int sock, size_t *ret_got, int *ret_fd, struct err *err)
+/* The first read takes everything that is there, and the descriptors. */
+static int read_first(int sock, size_t *ret_got, int *ret_fds, struct err *err)
 {
-	int fds[1] = { -1 };
 	size_t fd_count = 0;
-	ssize_t got = recv_with_fds(sock, &first, sizeof(first), fds, 1, &fd_count, err);
+	ssize_t got = recv_with_fds(
+		sock, &first, sizeof(first), ret_fds, JOBLINK_FDS_MAX, &fd_count, err);
 
 	if (got < 0)
 		return -1;
 	if (got == 0)
 		return err_set(err, ERR_CLOSED, "the daemon has gone");
 	*ret_got = (size_t)got;
-	*ret_fd = fd_count > 0 ? fds[0] : -1;
 	return 0;
 }
 
@@ -70,12 +72,17 @@ static int read_rest(int sock, size_t got, struct joblink_job *job, struct err *
 	return read_all(sock, job->body + have, job->len - have, err);
 }
 
-int joblink_wait(int sock, struct joblink_job *ret_job, struct err *err)
+/*
+ * Reads a job whose head and first bytes come now.  A worker that fails exits, so nothing closes the
+ * descriptors before.
+ */
+static int read_job(int sock, unsigned may, struct joblink_job *job, struct err *err)
 {
 	size_t got = 0;
-	auto_fd int fd = -1;
 
-	if (read_first(sock, &got, &fd, err) < 0)
+	for (size_t i = 0; i < JOBLINK_FDS_MAX; i++)
+		job->fds[i] = -1;
+	if (read_first(sock, &got, job->fds, err) < 0)
 		return -1;
 	if (got < sizeof(first.head)) {
 		char *rest = (char *)&first.head + got;
@@ -84,12 +91,37 @@ int joblink_wait(int sock, struct joblink_job *ret_job, struct err *err)
 			return -1;
 		got = sizeof(first.head);
 	}
-	if (check_head(&first.head, err) < 0)
+	if (check_head(&first.head, may, err) < 0)
 		return -1;
-	if (read_rest(sock, got, ret_job, err) < 0)
+	return read_rest(sock, got, job, err);
+}
+
+int joblink_wait(int sock, struct joblink_job *ret_job, struct err *err)
+{
+	return read_job(sock, MAY(JOB_START), ret_job, err);
+}
+
+int joblink_wait_next(int sock, struct joblink_job *job, struct err *err)
+{
+	struct joblink_job last = *job;
+
+	*job = (struct joblink_job){ .body = NULL };
+	if (last.body && last.body != first.body)
+		free(last.body);
+	if (read_job(sock, MAY(JOB_CELL) | MAY(JOB_KEEP), job, err) < 0)
 		return -1;
-	ret_job->stdin_fd = take_fd(&fd);
-	return 0;
+	if (job->fds[1] < 0)
+		return err_set(err, ERR_PROTOCOL, "descriptors are missing");
+	return (int)first.head.kind;
+}
+
+int joblink_wait_word(int sock, enum job_kind kind)
+{
+	struct job_head head;
+
+	if (read_all(sock, &head, sizeof(head), NULL) < 0)
+		return -1;
+	return head.magic == SLOTMSG_MAGIC && head.kind == (uint32_t)kind && head.len == 0 ? 0 : -1;
 }
 
 int joblink_wait_go(int sock, struct err *err)

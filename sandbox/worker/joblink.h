@@ -11,14 +11,31 @@
 
 #include "proto/internal/slotmsg.h"
 
+#define JOBLINK_FDS_MAX 4
+
 struct joblink_job {
 	char *body; /* job.len bytes, inside joblink.c or from malloc, kept until the end */
 	size_t len;
-	int stdin_fd; /* -1: none came with the job */
+	/*
+	 * As they came; -1: fewer came.  With JOB_START: stdin if there is one, and what the program
+	 * displays into if it does.  With JOB_CELL: stdout, stderr, and then the same.  With JOB_KEEP:
+	 * the job socket of the state, and where it says hello.
+	 */
+	int fds[JOBLINK_FDS_MAX];
 };
 
 /* Waits for JOB_START.  -1: the daemon has gone or sent something else. */
 int joblink_wait(int sock, struct joblink_job *ret_job, struct err *err);
+
+/*
+ * Between cells: waits for JOB_CELL or JOB_KEEP, which it returns.  Frees the job before it, whose
+ * body is gone then.  The caller owns the descriptors.  -1: the daemon has gone or sent something
+ * else.
+ */
+int joblink_wait_next(int sock, struct joblink_job *job, struct err *err);
+
+/* Waits for a message of this kind, which has no body.  -1: the daemon has gone or sent another. */
+int joblink_wait_word(int sock, enum job_kind kind);
 
 /* Waits for JOB_GO.  -1: the daemon has gone or sent something else. */
 int joblink_wait_go(int sock, struct err *err);

@@ -126,6 +126,22 @@ static int check_files(struct span *rest, uint32_t count, struct span *ret_all, 
 	return 0;
 }
 
+/* The names become parts of paths. */
+static int check_packages(struct span *rest, uint32_t count, struct span *ret_all, struct err *err)
+{
+	struct span text;
+
+	*ret_all = *rest;
+	for (uint32_t i = 0; i < count; i++) {
+		if (!program_next_text(rest, &text))
+			return err_set(err, ERR_PROTOCOL, "job: package set %u is cut off", i);
+		if (!is_name(text))
+			return err_set(err, ERR_PROTOCOL, "job: package set %u has a bad name", i);
+	}
+	ret_all->len -= rest->len;
+	return 0;
+}
+
 int program_parse(const char *body, size_t len, struct program *ret_program, struct err *err)
 {
 	struct program program;
@@ -136,12 +152,14 @@ int program_parse(const char *body, size_t len, struct program *ret_program, str
 		return err_set(err, ERR_PROTOCOL, "job: no room for a head");
 	if (!take_bytes(&rest, head.code_len, &program.code) ||
 		!take_bytes(&rest, head.entrypoint_len, &program.entrypoint) ||
-		!take_bytes(&rest, head.rules_len, &program.rules))
+		!take_bytes(&rest, head.rules_len, &program.rules) ||
+		!take_bytes(&rest, head.tools_len, &program.tools))
 		return err_set(err, ERR_PROTOCOL, "job: the program is cut off");
 	if (!is_name(program.entrypoint))
 		return err_set(err, ERR_PROTOCOL, "job: the entrypoint is not a file name");
 	if (check_texts(&rest, head.arg_count, "argument", &program.args, err) < 0 ||
 		check_texts(&rest, head.env_count, "variable", &program.env, err) < 0 ||
+		check_packages(&rest, JOB_PACKAGES_OF(head.flags), &program.packages, err) < 0 ||
 		check_files(&rest, head.file_count, &program.files, err) < 0)
 		return -1;
 	if (rest.len > 0)
@@ -173,10 +191,11 @@ static int write_data(int fd, const char *path, struct span data, struct err *er
 	return 0;
 }
 
-static int write_file(int dir, const char *path, struct span data, mode_t mode, struct err *err)
+/* `how`: O_EXCL, or O_TRUNC to replace a file. */
+static int write_file(
+	int dir, const char *path, int how, struct span data, mode_t mode, struct err *err)
 {
-	auto_fd int fd =
-		openat(dir, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+	auto_fd int fd = openat(dir, path, O_WRONLY | O_CREAT | how | O_NOFOLLOW | O_CLOEXEC, mode);
 
 	if (fd < 0)
 		return err_sys(err, "file %s", path);
@@ -201,7 +220,7 @@ static int make_parents(int dir, char *path, struct err *err)
 	return 0;
 }
 
-static int write_one(int dir, const struct program_file *file, struct err *err)
+static int write_one(int dir, int how, const struct program_file *file, struct err *err)
 {
 	char path[PATH_MAX_BYTES + 1];
 	const mode_t mode = file->mode & 0777;
@@ -210,7 +229,7 @@ static int write_one(int dir, const struct program_file *file, struct err *err)
 	path[file->path.len] = '\0';
 	if (make_parents(dir, path, err) < 0)
 		return -1;
-	if (write_file(dir, path, file->data, mode, err) < 0)
+	if (write_file(dir, path, how, file->data, mode, err) < 0)
 		return -1;
 	if (fchmodat(dir, path, mode, 0) < 0) /* the umask counted until now */
 		return err_sys(err, "mode of %s", path);
@@ -238,7 +257,7 @@ static int write_code(const struct program *program, int dir, int ahead, struct 
 	char name[NAME_MAX_BYTES + 1];
 
 	if (fd < 0)
-		return write_one(dir, &file, err);
+		return write_one(dir, O_EXCL, &file, err);
 	memcpy(name, file.path.bytes, file.path.len);
 	name[file.path.len] = '\0';
 	if (strcmp(name, AHEAD_NAME) != 0 && renameat(dir, AHEAD_NAME, dir, name) < 0)
@@ -246,17 +265,37 @@ static int write_code(const struct program *program, int dir, int ahead, struct 
 	return write_data(fd, name, file.data, err);
 }
 
-int program_write(const struct program *program, int dir, int ahead, struct err *err)
+static int write_files(const struct program *program, int dir, int how, struct err *err)
 {
 	struct span rest = program->files;
 	struct program_file file;
 
-	if (write_code(program, dir, ahead, err) < 0)
-		return -1;
 	while (program_next_file(&rest, &file))
-		if (write_one(dir, &file, err) < 0)
+		if (write_one(dir, how, &file, err) < 0)
 			return -1;
 	return 0;
+}
+
+/* In a session there is no file of a program. */
+static int remove_ahead(int dir, int ahead, struct err *err)
+{
+	if (ahead < 0)
+		return 0;
+	close(ahead);
+	return unlinkat(dir, AHEAD_NAME, 0) < 0 ? err_sys(err, "file %s", AHEAD_NAME) : 0;
+}
+
+int program_write(const struct program *program, int dir, int ahead, struct err *err)
+{
+	const bool is_cell = program->flags & JOB_FLAG_SESSION;
+	int result = is_cell ? remove_ahead(dir, ahead, err) : write_code(program, dir, ahead, err);
+
+	return result < 0 ? -1 : write_files(program, dir, O_EXCL, err);
+}
+
+int program_write_files(const struct program *program, int dir, struct err *err)
+{
+	return write_files(program, dir, O_TRUNC, err);
 }
 
 /* ---- its stdin ------------------------------------------------------------------------------ */

@@ -26,9 +26,11 @@ struct program {
 	bool has_stdin;
 	uint32_t flags;    /* JOB_FLAG_* */
 	struct span rules; /* the policy's rules, for runtimes that enforce them */
+	struct span tools; /* that it may call, as JSON (proto/internal/slotmsg.h) */
 	struct span args;  /* still packed: program_next_text() */
 	struct span env;
-	struct span files; /* program_next_file() */
+	struct span packages; /* names of package sets, packed in the same way */
+	struct span files;    /* program_next_file() */
 };
 
 struct program_file {
@@ -52,9 +54,13 @@ int program_file_ahead(int dir);
 
 /*
  * Writes the program and its files below the folder `dir`.  Takes `ahead`, which
- * program_file_ahead() returned for the same folder.
+ * program_file_ahead() returned for the same folder.  Of the first cell of a session it writes only
+ * the files.
  */
 int program_write(const struct program *program, int dir, int ahead, struct err *err);
+
+/* Writes the files of a later cell below the folder `dir`; a file that is there is replaced. */
+int program_write_files(const struct program *program, int dir, struct err *err);
 
 /*
  * Makes the file without a name that a program's stdin is copied to, before the job comes.  Returns

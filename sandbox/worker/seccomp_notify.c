@@ -101,6 +101,26 @@ static void note_answer(struct notify *notify)
 		notify->rest_until_us = clock_us() + NOTIFY_REST_US;
 }
 
+void notify_permit(struct notify *notify, pid_t pid)
+{
+	notify->permitted = pid;
+}
+
+/*
+ * The flags are in a register, so nothing can change them after this look.  The pid is that of the
+ * thread: only the first one of the process has the process's.
+ */
+static bool is_permitted(struct notify *notify, const struct seccomp_notif *notif)
+{
+	bool is = notify->permitted > 0 && notif->data.nr == SYS_clone &&
+		  notif->data.args[0] == NOTIFY_FORK_FLAGS && notif->data.args[1] == 0 &&
+		  notif->pid == (uint32_t)notify->permitted;
+
+	if (is)
+		notify->permitted = 0;
+	return is;
+}
+
 enum refusal notify_answer(struct notify *notify)
 {
 	struct seccomp_notif notif;
@@ -113,6 +133,12 @@ enum refusal notify_answer(struct notify *notify)
 		if (errno != EINTR && errno != ENOENT)
 			close_fds(&notify->listener, 1);
 		return REFUSAL_NONE;
+	}
+	if (is_permitted(notify, &notif)) {
+		answer = (struct seccomp_notif_resp){ .id = notif.id,
+			.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE };
+		(void)ioctl(notify->listener, SECCOMP_IOCTL_NOTIF_SEND, &answer);
+		return REFUSAL_ANSWERED;
 	}
 	note_answer(notify);
 	for (size_t i = 0; i < COUNT_OF(args); i++)
@@ -144,12 +170,18 @@ void notify_report(const struct notify *notify, struct slotmsg *msg)
 	memcpy(msg->refused, notify->rows, sizeof(msg->refused));
 }
 
-void notify_forget(struct notify *notify)
+void notify_begin_cell(struct notify *notify)
 {
-	notify_take_listener(notify);
-	close_fds(&notify->listener, 1);
 	notify->answered = 0;
 	notify->is_reported = false;
 	notify->count = 0;
 	notify->others = 0;
+	notify->permitted = 0;
+}
+
+void notify_forget(struct notify *notify)
+{
+	notify_take_listener(notify);
+	close_fds(&notify->listener, 1);
+	notify_begin_cell(notify);
 }

@@ -3,8 +3,9 @@
  *
  * The worker's filter (tiny_filter.h) sends each call that shows intent to a listener, and the call
  * waits in the kernel until the slot has answered.  The slot answers with an errno or kills the
- * run.  It never lets a call go on, since memory that the call points to may change after we have
- * looked.  An ordinary program makes no such call and pays nothing.
+ * run.  It lets one call go on: the fork of a session's worker that is to keep a state
+ * (notify_permit()), whose arguments are all in registers.  Memory that another call points to may
+ * change after we have looked.  An ordinary program makes no such call and pays nothing.
  *
  *	worker: loads its filter, sends the listener to `tell`, closes both
  *	slot:	takes the listener from `hear`, answers, forgets it with the worker
@@ -14,13 +15,20 @@
  */
 #pragma once
 
+#include <sched.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "proto/internal/slotmsg.h"
 
 #define NOTIFY_AT_ONCE 1000 /* calls of one worker that are answered without delay */
 #define NOTIFY_REST_US 1000 /* the delay between two answers after that */
+
+/* Of the clone() that notify_permit() lets go on: a fork whose child is the slot's child. */
+#define NOTIFY_FORK_FLAGS \
+	((uint64_t)(CLONE_PARENT | CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD))
 
 struct notify {
 	int hear;     /* stays with the slot */
@@ -31,6 +39,7 @@ struct notify {
 	bool is_reported; /* the daemon knows that there was a first call */
 	uint32_t count;
 	uint32_t others; /* calls that no row has room for */
+	pid_t permitted; /* may fork once; 0: nobody */
 	struct slotmsg_refused rows[SLOTMSG_REFUSED_MAX];
 };
 
@@ -67,6 +76,12 @@ void notify_drop_listener(struct notify *notify);
 
 /* Puts the counts into a message. */
 void notify_report(const struct notify *notify, struct slotmsg *msg);
+
+/* Permits the process to fork once, with exactly the flags of NOTIFY_FORK_FLAGS. */
+void notify_permit(struct notify *notify, pid_t pid);
+
+/* The next cell of a session begins: its calls are counted anew. */
+void notify_begin_cell(struct notify *notify);
 
 /* The worker is dead: resets everything, and closes a listener that was never received. */
 void notify_forget(struct notify *notify);

@@ -252,6 +252,8 @@ static int visit(struct walk *walk, int dir, const char *name, unsigned depth, s
 		return enter_folder(walk, dir, name, depth, err);
 	if (!is_wanted(walk))
 		return 0;
+	if (S_ISLNK(status.st_mode) && strcmp(name, SLOTMSG_MODULES) == 0)
+		return 0; /* the slot has made it */
 	if (!S_ISREG(status.st_mode))
 		return skip(walk, ARTIFACT_NOT_REGULAR, err);
 	return take_file(walk, dir, name, err);

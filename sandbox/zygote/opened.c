@@ -3,11 +3,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "proto/base/cleanup.h"
@@ -91,11 +93,21 @@ static void take_entry(struct opened *opened, const char *folder, const struct d
 		take_found(opened, path);
 }
 
+/* The link to the modules of a package set is not followed: other runs use what is behind it. */
+static int open_folder(const struct opened *opened, const char *path, uint64_t flags)
+{
+	struct open_how how = {
+		.flags = flags | O_DIRECTORY | O_CLOEXEC,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV,
+	};
+
+	return (int)syscall(SYS_openat2, opened->notes->mount, path, &how, sizeof(how));
+}
+
 /* Notes the contents of a folder that is watched only now. */
 static void take_contents(struct opened *opened, const char *folder)
 {
-	auto_fd int fd = openat(
-		opened->notes->mount, folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	auto_fd int fd = open_folder(opened, folder, O_RDONLY);
 	char entries[SCAN_BYTES] __attribute__((aligned(8)));
 	ssize_t got;
 
@@ -111,12 +123,18 @@ static void take_contents(struct opened *opened, const char *folder)
 /* Paths start at the tmpfs, which is mounted nowhere in our namespace. */
 static int add_watch(struct opened *opened, const char *path)
 {
+	const char *slash = strrchr(path, '/');
+	char above[SLOTMSG_OPENED_PATH_MAX] = ".";
 	auto_fd int back = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	auto_fd int folder = -1;
 	int watch = -1;
 
-	if (back < 0 || fchdir(opened->notes->mount) < 0)
+	if (slash)
+		cut_printf(above, sizeof(above), "%.*s", (int)(slash - path), path);
+	folder = open_folder(opened, above, O_PATH);
+	if (back < 0 || folder < 0 || fchdir(folder) < 0)
 		return -1;
-	watch = inotify_add_watch(opened->notify, path, EVENTS);
+	watch = inotify_add_watch(opened->notify, slash ? slash + 1 : path, EVENTS);
 	if (fchdir(back) < 0)
 		return -1;
 	return watch;

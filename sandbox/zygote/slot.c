@@ -19,12 +19,14 @@
 #include "proto/base/cleanup.h"
 #include "proto/base/clock.h"
 #include "proto/base/fdio.h"
+#include "proto/jail_dirs.h"
 #include "sandbox/child_exit.h"
 #include "sandbox/jail_env.h"
 #include "sandbox/worker/worker.h"
 #include "sandbox/worker/worker_limits.h"
 #include "sandbox/zygote/collect.h"
 #include "sandbox/zygote/init.h"
+#include "sandbox/zygote/slot_network.h"
 
 #define SLOT_SOCK_FD    3 /* the join descriptors follow */
 #define CPU_LOOK_MS_MAX 60000
@@ -158,6 +160,7 @@ int slot_init(struct slot *slot, const struct slot_start *start, struct err *err
 		.own_bytes = start->own_bytes,
 		.footprint = start->footprint,
 		.processors = count_processors(),
+		.networked = start->networked,
 		.init_fd = -1,
 		.worker_fd = -1,
 		.collector_fd = -1,
@@ -165,6 +168,7 @@ int slot_init(struct slot *slot, const struct slot_start *start, struct err *err
 		.files = FILES_INIT,
 		.notify = NOTIFY_INIT,
 		.opened = OPENED_INIT,
+		.states = STATES_INIT,
 	};
 	memcpy(kept, start->fds, count * sizeof(*kept));
 	kept[count] = start->ready;
@@ -220,9 +224,11 @@ static void slot_forget(struct slot *slot)
 	files_done(&slot->files);
 	notify_forget(&slot->notify);
 	opened_forget(&slot->opened);
+	states_forget(&slot->states);
 	slot->occupied = false;
 	slot->drop_wanted = false;
 	slot->collect_wanted = false;
+	slot->collect_standing = false;
 	close_fds(slot->collect_fds, 2);
 }
 
@@ -300,6 +306,7 @@ static int start_worker(
 		return err_sys(err, "pidfd of the worker");
 	if (clock_getcpuclockid(pid, &slot->worker_clock) != 0)
 		return err_sys(err, "cpu clock of the worker");
+	slot->cpu_base_us = 0;
 	slot->cpu_limit_us = msg->limits.cpu_ms * 1000;
 	slot->cpu_spent = false;
 	return 0;
@@ -313,6 +320,9 @@ static int slot_make(struct slot *slot, const struct slotmsg *msg, const int *fd
 	if (files_make(&slot->files, worker_disk_bytes(limits), worker_disk_inodes(limits), err) <
 		0)
 		return err_wrap(err, "files");
+	if (slot->networked &&
+		(slot_network_make(err) < 0 || files_add_hosts(&slot->files, err) < 0))
+		return err_wrap(err, "network");
 	slot->init = init_start(fds[MAKE_LIFELINE], &slot->init_fd, err);
 	if (slot->init < 0) {
 		slot->init = 0;
@@ -390,7 +400,7 @@ static int slot_worker_ended(struct slot *slot, struct err *err)
 	struct rusage usage;
 
 	slot_reap(&slot->worker, &slot->worker_fd, &msg.status, &usage);
-	if (slot->init > 0)
+	if (slot->init > 0 && !slot->states.count)
 		(void)kill(slot->init, SIGKILL);
 	if (!slot->note->entered)
 		return worker_failed(slot, msg.status, err);
@@ -450,6 +460,7 @@ static int start_collector(struct slot *slot, struct err *err)
 	if (pid == 0)
 		be_collector(slot);
 	slot->collect_wanted = false;
+	slot->collect_standing = false;
 	close_fds(slot->collect_fds, 2);
 	if (pid < 0)
 		return slot_tell_failure(slot, SLOTMSG_COLLECTED, "fork of the collector", err);
@@ -474,7 +485,9 @@ static int dropped(struct slot *slot, struct err *err)
 /* Does what the daemon asked for and what had to wait until all processes were dead. */
 static int slot_settle(struct slot *slot, struct err *err)
 {
-	if (slot->worker > 0 || slot->init > 0 || slot->collector > 0)
+	if (slot->collect_wanted && slot->collect_standing && !slot->drop_wanted)
+		return start_collector(slot, err);
+	if (slot->worker > 0 || slot->init > 0 || slot->collector > 0 || slot->states.count)
 		return 0;
 	if (slot->drop_wanted)
 		return dropped(slot, err);
@@ -488,6 +501,15 @@ static void slot_kill(struct slot *slot)
 {
 	if (slot->init > 0)
 		(void)kill(slot->init, SIGKILL);
+}
+
+/* Kills what the program runs in, but not the kept states of its session. */
+static void slot_kill_run(struct slot *slot)
+{
+	if (slot->states.count && slot->worker > 0)
+		(void)kill(slot->worker, SIGKILL);
+	else
+		slot_kill(slot);
 }
 
 /* ---- requests of the daemon ----------------------------------------------------------------- */
@@ -524,7 +546,9 @@ static int on_collect(struct slot *slot, const struct slotmsg *msg, int *fds, st
 	slot->collect_bytes = msg->artifact_bytes;
 	slot->collect_fds[COLLECT_PIPE] = take_fd(&fds[0]);
 	slot->collect_fds[COLLECT_GLOBS] = take_fd(&fds[1]);
-	slot_kill(slot);
+	slot->collect_standing = msg->flags & SLOTMSG_FLAG_STANDS;
+	if (!slot->collect_standing)
+		slot_kill(slot);
 	return 0;
 }
 
@@ -542,6 +566,17 @@ static int on_drop(struct slot *slot, const struct slotmsg *msg, int *fds, struc
 	return 0;
 }
 
+/* RLIMIT_CPU counts from the beginning of the process, not of the cell. */
+static int set_limits(struct slot *slot, const struct slotmsg *msg, struct err *err)
+{
+	struct slotmsg_limits limits = msg->limits;
+
+	if (limits.cpu_ms)
+		limits.cpu_ms += slot->cpu_base_us / 1000;
+	slot->cpu_limit_us = msg->limits.cpu_ms * 1000;
+	return worker_limits_set(slot->worker, &limits, msg->flags, slot->own_bytes, err);
+}
+
 static int slot_adjust(struct slot *slot, const struct slotmsg *msg, struct err *err)
 {
 	const struct slotmsg_limits *limits = &msg->limits;
@@ -551,8 +586,23 @@ static int slot_adjust(struct slot *slot, const struct slotmsg *msg, struct err 
 	if (files_resize(&slot->files, worker_disk_bytes(limits), worker_disk_inodes(limits), err) <
 		0)
 		return -1;
-	slot->cpu_limit_us = limits->cpu_ms * 1000;
-	return worker_limits_set(slot->worker, limits, msg->flags, slot->own_bytes, err);
+	return set_limits(slot, msg, err);
+}
+
+/*
+ * Node looks for modules in node_modules beside the program, and in those of their own folders.  The
+ * program cannot make links, so this is the only one below /work.
+ */
+static int show_modules(struct slot *slot, const char *set, struct err *err)
+{
+	char folder[SLOTMSG_TEXT_MAX + 32];
+
+	if (!set[0])
+		return 0;
+	cut_printf(folder, sizeof(folder), JAIL_SETS_DIR "/%s/" SLOTMSG_MODULES, set);
+	if (symlinkat(folder, slot->files.mount, "work/" SLOTMSG_MODULES) < 0)
+		return err_sys(err, "node_modules");
+	return 0;
 }
 
 static int on_adjust(struct slot *slot, const struct slotmsg *msg, int *fds, struct err *err)
@@ -560,13 +610,164 @@ static int on_adjust(struct slot *slot, const struct slotmsg *msg, int *fds, str
 	struct err why = ERR_INIT;
 	struct slotmsg adjusted = slot_answer(slot, SLOTMSG_ADJUSTED);
 
-	if (slot_adjust(slot, msg, &why) < 0)
+	if (slot_adjust(slot, msg, &why) < 0 || show_modules(slot, msg->text, &why) < 0)
 		return slot_tell_failure(slot, SLOTMSG_ADJUSTED, why.text, err);
 	/* If the kernel does not report opened files, the file stays empty, which says so. */
 	if (fds[0] >= 0 &&
 		opened_start(&slot->opened, slot->files.mount, take_fd(&fds[0]), &why) < 0)
 		opened_forget(&slot->opened);
 	return slot_tell(slot, &adjusted, err);
+}
+
+/* ---- cells of a session --------------------------------------------------------------------- */
+
+/* The facts of a cell, as slot_worker_ended() has those of a run. */
+static int report_cell(struct slot *slot, struct slotmsg *ended, struct err *err)
+{
+	notify_report(&slot->notify, ended);
+	return add_disk_usage(slot, ended, err);
+}
+
+static int count_anew(struct slot *slot, const struct slotmsg *msg, struct err *err)
+{
+	notify_begin_cell(&slot->notify);
+	slot->cpu_base_us = (uint64_t)clock_us_of(slot->worker_clock);
+	return set_limits(slot, msg, err);
+}
+
+/* NOLINTNEXTLINE(readability-non-const-parameter): the table wants this type */
+static int on_cell_end(struct slot *slot, const struct slotmsg *msg, int *fds, struct err *err)
+{
+	struct slotmsg ended = slot_answer(slot, SLOTMSG_CELL_ENDED);
+	struct err why = ERR_INIT;
+
+	(void)fds;
+	if (slot->worker <= 0)
+		return slot_tell_failure(slot, SLOTMSG_CELL_ENDED, "the worker is dead", err);
+	if (report_cell(slot, &ended, err) < 0)
+		return -1;
+	if (count_anew(slot, msg, &why) < 0)
+		return slot_tell_failure(slot, SLOTMSG_CELL_ENDED, why.text, err);
+	return slot_tell(slot, &ended, err);
+}
+
+/* ---- kept states ---------------------------------------------------------------------------- */
+
+static int on_park(struct slot *slot, const struct slotmsg *msg, int *fds, struct err *err)
+{
+	unsigned count = 0;
+
+	(void)msg;
+	(void)err;
+	while (count < SLOTMSG_JOIN_FDS_MAX && fds[count] >= 0)
+		count++;
+	states_park(&slot->states, fds, count);
+	return 0;
+}
+
+static int tell_state(const struct slot *slot, enum slotmsg_kind kind, uint32_t number, pid_t pid,
+	const struct err *why, struct err *err)
+{
+	struct slotmsg msg = slot_answer(slot, kind);
+
+	msg.state = number;
+	msg.pid = pid;
+	if (why) {
+		msg.status = -1;
+		cut_printf(msg.text, sizeof(msg.text), "%s", why->text);
+	}
+	return slot_tell(slot, &msg, err);
+}
+
+static int on_keep(struct slot *slot, const struct slotmsg *msg, int *fds, struct err *err)
+{
+	struct err why = ERR_INIT;
+
+	if (slot->worker <= 0)
+		(void)err_set(&why, ERR_MISSING, "the worker is dead");
+	else if (states_begin(&slot->states, msg->state, take_fd(&fds[0]), &why) == 0) {
+		notify_permit(&slot->notify, slot->worker);
+		return tell_state(slot, SLOTMSG_PERMITTED, msg->state, slot->worker, NULL, err);
+	}
+	return tell_state(slot, SLOTMSG_KEPT, msg->state, 0, &why, err);
+}
+
+/* If it is not who it should be, everything in the pid namespace dies. */
+static int on_hello(struct slot *slot, struct err *err)
+{
+	const uint32_t number = slot->states.making;
+	struct err why = ERR_INIT;
+	struct state state = { .pid = 0 };
+	int heard = states_hear(&slot->states, slot->worker, &state, &why);
+
+	notify_permit(&slot->notify, 0);
+	if (heard > 0)
+		return tell_state(slot, SLOTMSG_KEPT, number, state.pid, NULL, err);
+	if (heard < 0)
+		slot_kill(slot);
+	return tell_state(slot, SLOTMSG_KEPT, number, 0, &why, err);
+}
+
+static int promote(struct slot *slot, const struct slotmsg *msg, struct err *err)
+{
+	struct state state;
+
+	if (slot->worker > 0 || slot->init <= 0)
+		return err_set(err, ERR_MISSING, "the worker lives, or nothing does");
+	if (states_promote(&slot->states, msg->state, slot->joins, slot->join_count, &state, err) <
+		0)
+		return -1;
+	slot->worker = state.pid;
+	slot->worker_fd = state.pidfd;
+	slot->cpu_spent = false;
+	if (clock_getcpuclockid(state.pid, &slot->worker_clock) != 0)
+		return err_sys(err, "cpu clock of a state");
+	return count_anew(slot, msg, err);
+}
+
+/* NOLINTNEXTLINE(readability-non-const-parameter): the table wants this type */
+static int on_promote(struct slot *slot, const struct slotmsg *msg, int *fds, struct err *err)
+{
+	struct err why = ERR_INIT;
+
+	(void)fds;
+	if (promote(slot, msg, &why) < 0)
+		return tell_state(slot, SLOTMSG_PROMOTED, msg->state, 0, &why, err);
+	return tell_state(slot, SLOTMSG_PROMOTED, msg->state, slot->worker, NULL, err);
+}
+
+/* NOLINTNEXTLINE(readability-non-const-parameter): the table wants this type */
+static int on_state_drop(struct slot *slot, const struct slotmsg *msg, int *fds, struct err *err)
+{
+	(void)fds;
+	(void)err;
+	(void)states_drop(&slot->states, msg->state);
+	return 0;
+}
+
+static int on_state_ends(struct slot *slot, struct err *err)
+{
+	uint32_t number;
+
+	while ((number = states_reap(&slot->states)))
+		if (tell_state(slot, SLOTMSG_STATE_GONE, number, 0, NULL, err) < 0)
+			return -1;
+	return 0;
+}
+
+/* ---- the network ----------------------------------------------------------------------------- */
+
+static int on_network(struct slot *slot, const struct slotmsg *msg, int *fds, struct err *err)
+{
+	struct err why = ERR_INIT;
+	struct slotmsg networked = slot_answer(slot, SLOTMSG_NETWORKED);
+
+	(void)msg;
+	if (!slot->networked || slot->worker <= 0)
+		(void)err_set(&why, ERR_MISSING, "there is no worker with a network");
+	else if (slot_network_open(fds[0], slot->files.mount, fds[1], &why) == 0)
+		return slot_tell(slot, &networked, err);
+	return slot_tell_failure(slot, SLOTMSG_NETWORKED, why.text, err);
 }
 
 /* ---- CPU time ----------------------------------------------------------------------------- */
@@ -579,10 +780,10 @@ static int watch_cpu(struct slot *slot)
 
 	if (slot->worker <= 0 || slot->cpu_limit_us == 0)
 		return -1;
-	used_us = (uint64_t)clock_us_of(slot->worker_clock);
+	used_us = (uint64_t)clock_us_of(slot->worker_clock) - slot->cpu_base_us;
 	if (used_us >= slot->cpu_limit_us + CPU_MAKING_US) {
 		slot->cpu_spent = true;
-		slot_kill(slot);
+		slot_kill_run(slot);
 		return -1;
 	}
 	wait_ms = (slot->cpu_limit_us + CPU_MAKING_US - used_us) / 1000 / slot->processors + 1;
@@ -595,8 +796,14 @@ static int (*const slot_handlers[SLOTMSG_KIND_COUNT])(
 	struct slot *slot, const struct slotmsg *msg, int *fds, struct err *err) = {
 	[SLOTMSG_WORKER_MAKE] = on_make,
 	[SLOTMSG_ADJUST] = on_adjust,
+	[SLOTMSG_NETWORK] = on_network,
 	[SLOTMSG_COLLECT] = on_collect,
 	[SLOTMSG_WORKER_DROP] = on_drop,
+	[SLOTMSG_CELL_END] = on_cell_end,
+	[SLOTMSG_PARK] = on_park,
+	[SLOTMSG_KEEP] = on_keep,
+	[SLOTMSG_PROMOTE] = on_promote,
+	[SLOTMSG_STATE_DROP] = on_state_drop,
 };
 
 /* The result of one message: 0 and 1 as of slot_serve(), 2: go on. */
@@ -635,7 +842,9 @@ enum {
 	POLL_NOTIFY,
 	POLL_LISTENER,
 	POLL_OPENED,
-	POLL_COUNT
+	POLL_HELLO,
+	POLL_STATES, /* and behind it */
+	POLL_COUNT = POLL_STATES + SESSION_STATES_MAX
 };
 
 /* The filter refused a call of the program: it is answered, or the run is killed. */
@@ -646,7 +855,7 @@ static int on_refusal(struct slot *slot, struct err *err)
 	if (notify_is_first(&slot->notify) && slot_tell(slot, &refused, err) < 0)
 		return -1;
 	if (notify_answer(&slot->notify) == REFUSAL_END)
-		slot_kill(slot);
+		slot_kill_run(slot);
 	return 0;
 }
 
@@ -658,7 +867,16 @@ static int on_ends(struct slot *slot, const struct pollfd *polls, struct err *er
 		slot_reap(&slot->init, &slot->init_fd, NULL, NULL);
 	if (polls[POLL_COLLECTOR].revents && slot_collector_ended(slot, err) < 0)
 		return -1;
-	return 0;
+	return slot->states.count ? on_state_ends(slot, err) : 0;
+}
+
+/* Where there are states; returns how many places of `polls` are in use. */
+static nfds_t poll_states(const struct states *states, struct pollfd *polls)
+{
+	for (unsigned i = 0; i < states->count; i++)
+		polls[POLL_STATES + i] =
+			(struct pollfd){ .fd = states->list[i].pidfd, .events = POLLIN };
+	return POLL_STATES + states->count;
 }
 
 static int slot_serve_once(struct slot *slot, struct err *err)
@@ -671,6 +889,7 @@ static int slot_serve_once(struct slot *slot, struct err *err)
 		[POLL_NOTIFY] = { .fd = slot->notify.hear, .events = POLLIN },
 		[POLL_LISTENER] = { .fd = slot->notify.listener, .events = POLLIN },
 		[POLL_OPENED] = { .fd = slot->opened.notify, .events = POLLIN },
+		[POLL_HELLO] = { .fd = slot->states.hello, .events = POLLIN },
 	};
 	int result = SERVED_ON;
 	int wait_ms = watch_cpu(slot);
@@ -679,7 +898,7 @@ static int slot_serve_once(struct slot *slot, struct err *err)
 		polls[POLL_LISTENER].fd = -1;
 		wait_ms = 1;
 	}
-	if (poll(polls, POLL_COUNT, wait_ms) < 0)
+	if (poll(polls, poll_states(&slot->states, polls), wait_ms) < 0)
 		return errno == EINTR ? SERVED_ON : err_sys(err, "poll");
 	if (polls[POLL_NOTIFY].revents)
 		notify_take_listener(&slot->notify);
@@ -689,6 +908,8 @@ static int slot_serve_once(struct slot *slot, struct err *err)
 		notify_drop_listener(&slot->notify);
 	if (polls[POLL_OPENED].revents)
 		(void)opened_take(&slot->opened);
+	if (polls[POLL_HELLO].revents && on_hello(slot, err) < 0)
+		return -1;
 	if (on_ends(slot, polls, err) < 0)
 		return -1;
 	if (polls[POLL_SOCK].revents)

@@ -12,7 +12,8 @@
  *
  * Nothing passes from worker to worker.  Each one has a new tmpfs, pid and mount namespace, init,
  * pipes and job socket.  The net and ipc namespaces are kept; they are empty and stay so, since the
- * job's filter lets no program make anything in them.
+ * job's filter lets no program make anything in them.  Where workers get a network, each has a net
+ * namespace of its own, which the slot is in while the worker lives.
  *
  * The slot watches the worker's CPU time and kills the run past its limit.  Unlike RLIMIT_CPU this
  * counts all threads, and a program cannot ignore it.  It is exact to a few milliseconds.
@@ -23,6 +24,13 @@
  *
  * COLLECT and WORKER_DROP may come while the worker lives; the slot then kills it first.  The slot
  * sends one WORKER_ENDED or WORKER_FAILED for each WORKER_MAKE.
+ *
+ * A worker of a session runs one cell after the other.  CELL_END comes after each that ended well:
+ * the slot answers with the facts that WORKER_ENDED would have, and counts anew.  Between cells, and
+ * for COLLECT with SLOTMSG_FLAG_STANDS, the daemon has frozen the worker's cgroup.
+ *
+ * With KEEP the worker forks a kept state (states.h), which outlives the worker: then WORKER_ENDED
+ * leaves init alive, and PROMOTE makes a state the worker.
  */
 #pragma once
 
@@ -35,6 +43,7 @@
 #include "sandbox/worker/files.h"
 #include "sandbox/worker/seccomp_notify.h"
 #include "sandbox/zygote/opened.h"
+#include "sandbox/zygote/states.h"
 
 /*
  * The worker writes it, and the slot reads it when the worker is dead.  Unmapped before a job
@@ -45,6 +54,8 @@ struct slot_note {
 	char text[SLOTMSG_TEXT_MAX];
 };
 
+#define JAIL_USER_ID 1000 /* uid and gid of a program, inside the jail */
+
 struct slot {
 	int sock;   /* conversation with the daemon */
 	int own_ns; /* pidfd of the slot itself, to return to its pid namespace */
@@ -54,6 +65,7 @@ struct slot {
 	uint64_t own_bytes; /* see worker_limits.h */
 	const struct footprint *footprint;
 	unsigned processors;
+	bool networked; /* its workers get a network: slot_network.h */
 	struct slot_note *note;
 
 	/* the worker; pids are 0 and descriptors -1 when there is none */
@@ -64,15 +76,18 @@ struct slot {
 	pid_t worker;
 	int worker_fd;
 	clockid_t worker_clock; /* its CPU time */
+	uint64_t cpu_base_us;   /* of its CPU time: what earlier cells of a session used */
 	uint64_t cpu_limit_us;  /* killed past it; 0: no limit */
 	bool cpu_spent;         /* it was killed for that */
 	struct files files;
 	struct notify notify;
 	struct opened opened;
+	struct states states; /* of a session */
 
 	pid_t collector;
 	int collector_fd;
 	bool collect_wanted;
+	bool collect_standing; /* the processes live, and stand still */
 	int collect_fds[2];
 	uint32_t collect_count;
 	uint64_t collect_bytes;
@@ -87,6 +102,7 @@ struct slot_start {
 	int ready;          /* gets a NUL when the slot is ready, or the text of an error */
 	uint64_t own_bytes; /* address space of the interpreter */
 	const struct footprint *footprint;
+	bool networked;
 };
 
 /*

@@ -23,8 +23,10 @@
 #include "proto/base/container.h"
 #include "proto/base/fdio.h"
 #include "sandbox/child_exit.h"
+#include "sandbox/filter/syscalls_runtime.h"
 #include "sandbox/filter/tiny_filter.h"
 #include "sandbox/jail_env.h"
+#include "sandbox/worker/files.h"
 #include "sandbox/worker/procfs.h"
 #include "sandbox/worker/worker.h"
 #include "sandbox/zygote/slot.h"
@@ -84,6 +86,7 @@ int zygote_init(struct zygote *zygote, struct err *err)
 
 	zygote->slots_max = (unsigned)slots_max;
 	zygote->one_uid = strcmp(uids, "one") == 0;
+	zygote->networked = access(FILES_HOSTS_PATH, F_OK) == 0; /* jail_env.h */
 	for (size_t i = 0; i < COUNT_OF(names); i++)
 		(void)unsetenv(names[i]);
 	if (zygote->one_uid)
@@ -267,7 +270,7 @@ static int be_slot(const struct zygote *zygote, unsigned index, struct gate *gat
 	struct err err = ERR_INIT;
 	static struct slot slot;
 	const struct slot_start start = { index, fds, fd_count, gate->ready[1], zygote->own_bytes,
-		&zygote->footprint };
+		&zygote->footprint, zygote->networked };
 	char byte;
 	int result;
 
@@ -462,6 +465,8 @@ int zygote_serve(struct zygote *zygote, const char *version, struct err *err)
 	if (measure_self(zygote, err) < 0 || check_alone(zygote, err) < 0 ||
 		procfs_each_mapping(zygote->proc, check_mapping, NULL, err) < 0)
 		return err_wrap(err, "the interpreter");
+	if (zygote->networked)
+		zygote->calls = syscalls_networked(zygote->calls);
 	tiny_filter_prepare(zygote->calls);
 	cut_printf(ready.text, sizeof(ready.text), "%s", version);
 	if (slotmsg_send(zygote->sock, &ready, NULL, 0, err) < 0)

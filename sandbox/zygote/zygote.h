@@ -25,6 +25,7 @@ struct zygote {
 	int sock;           /* conversation with the daemon */
 	int proc;           /* O_PATH folder of a procfs that knows this pid namespace */
 	unsigned slots_max; /* how many slots may be open */
+	bool networked;     /* its workers get a network */
 	bool one_uid;       /* only uid 0 is mapped here: all slots share it */
 	uint64_t own_bytes; /* address space of the interpreter */
 	const struct syscall_list *calls; /* tiny_filter.h; NULL: as FILTER_JOB says */

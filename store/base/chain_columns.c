@@ -14,7 +14,9 @@ const struct chain_table chain_tables[] = {
 	{ "acts",        7, CHAIN_ACT,        true,  "act",        "act" },
 	{ "pruned",      8, CHAIN_ACT,        false, "act",        "key" },
 	{ "checkpoints", 9, CHAIN_CHECKPOINT, true,  "checkpoint", "checkpoint" },
+	{ "run_calls",  11, CHAIN_RUN,        false, "key",        "number" },
 	{ "parked",     10, CHAIN_PARKED,     true,  "key",        "key" },
+	{ "displays",   12, CHAIN_RUN,        false, "key",        "number" },
 	{ NULL, 0, CHAIN_NOTHING, false, NULL, NULL },
 };
 
@@ -64,6 +66,8 @@ const struct chain_column chain_columns[] = {
 	LATE(37, "stored_bytes"),
 	LATE(38, "action"),
 	LATE(39, "cache_key"),
+	EARLY(40, "session"),
+	LATE(41, "cell"),
 #undef TABLE
 #define TABLE "records"
 	GIVEN(1, "request"),
@@ -102,6 +106,17 @@ const struct chain_column chain_columns[] = {
 	MADE(6, "text"),
 	MADE(7, "message"),
 #undef TABLE
+#define TABLE "run_calls"
+	LATE(1, "number"),
+	LATE(2, "tool"),
+	LATE(3, "effects"),
+	LATE(4, "began_us"),
+	MADE(5, "args"),
+	LATE(6, "verdict"),
+	LATE(7, "code"),
+	MADE(8, "result"),
+	LATE(9, "took_us"),
+#undef TABLE
 #define TABLE "labels"
 	EARLY(1, "name"),
 	EARLY(2, "value"),
@@ -130,6 +145,15 @@ const struct chain_column chain_columns[] = {
 	LATE(1, "since_us"),
 	LATE(2, "until_us"),
 	LATE(3, "verdict"),
+#undef TABLE
+#define TABLE "displays"
+	LATE(1, "number"),
+	LATE(2, "item"),
+	LATE(3, "main"),
+	LATE(4, "type"),
+	LATE(5, "form"),
+	LATE(6, "bytes"),
+	MADE(7, "data"),
 #undef TABLE
 	{ NULL, NULL, 0, COLUMN_PLAIN, false },
 };

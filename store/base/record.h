@@ -14,6 +14,13 @@
 
 struct store;
 
+/* The column `form` of `displays`. */
+enum record_form {
+	RECORD_FORM_TEXT,
+	RECORD_FORM_BYTES,
+	RECORD_FORM_JSON,
+};
+
 #define RECORD_JSON_BYTES_MAX ((size_t)128 << 20)
 #define RECORD_UNCOUNTED      (-1) /* in `stored_bytes`: store_each_spent() skips the run */
 #define RECORD_TRACE_INLINE_MAX \

@@ -51,4 +51,6 @@
 	"SELECT code, stdin, setting, stdout, stdout_tail, stderr, stderr_tail, trace, more, " \
 	"request, refused FROM records WHERE key = ?1 "                                        \
 	"UNION ALL SELECT data, 0.0, " NINE_ZEROES " FROM inputs WHERE key = ?1 "              \
-	"UNION ALL SELECT data, 0.0, " NINE_ZEROES " FROM artifacts WHERE key = ?1"
+	"UNION ALL SELECT data, 0.0, " NINE_ZEROES " FROM artifacts WHERE key = ?1 "           \
+	"UNION ALL SELECT args, result, " NINE_ZEROES " FROM run_calls WHERE key = ?1 "        \
+	"UNION ALL SELECT data, 0.0, " NINE_ZEROES " FROM displays WHERE key = ?1"

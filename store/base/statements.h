@@ -11,7 +11,7 @@ STATEMENT(STMT_KEY_FIND, "SELECT key FROM runs WHERE key BETWEEN ?1 AND ?1 + 15 
 STATEMENT(STMT_RUN_INSERT,
 	"INSERT INTO runs (key, run_id, caller_id, method, uid, gid, pid, agent, task, "
 	"language, policy, entrypoint, received_us, code_hash, input_hash, caller_exe, "
-	"caller_name, action) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+	"caller_name, action, session) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
 STATEMENT(STMT_RECORD_INSERT,
 	"INSERT INTO records (key, request, refused, code, stdin, setting) "
 	"VALUES (?, ?, ?, ?, ?, ?)")
@@ -28,7 +28,7 @@ STATEMENT(STMT_RUN_END,
 	"total_us = ?16, cpu_user_us = ?17, cpu_sys_us = ?18, "
 	"memory_peak_bytes = ?19, disk_bytes = ?20, ctx_voluntary = ?21, "
 	"ctx_forced = ?22, warm = ?23, cached_from = ?24, stored_bytes = ?26, "
-	"action = ?27, cache_key = ?28 WHERE key = ?1 AND run_id = ?25")
+	"action = ?27, cache_key = ?28, cell = ?29 WHERE key = ?1 AND run_id = ?25")
 STATEMENT(STMT_RECORD_END,
 	"UPDATE records SET setting = ?2, stdout = ?3, stdout_tail = ?4, stderr = ?5, "
 	"stderr_tail = ?6, trace = ?7, more = ?8 WHERE key = ?1")
@@ -37,6 +37,19 @@ STATEMENT(STMT_FINDING_INSERT,
 	"message) VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
 STATEMENT(STMT_ARTIFACT_INSERT,
 	"INSERT OR REPLACE INTO artifacts (key, number, path, mode, mime, bytes, sha256, data) "
+	"VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
+STATEMENT(STMT_CALL_INSERT,
+	"INSERT INTO run_calls (key, number, tool, effects, began_us, args) "
+	"VALUES (?, ?, ?, ?, ?, ?)")
+STATEMENT(STMT_CALL_END,
+	"UPDATE run_calls SET verdict = ?3, code = ?4, result = ?5, took_us = ?6 "
+	"WHERE key = ?1 AND number = ?2")
+STATEMENT(STMT_CALLS_COUNT, "SELECT count(*) FROM run_calls WHERE key = ?")
+STATEMENT(STMT_CALLS_READ,
+	"SELECT number, tool, effects, began_us, args, verdict, code, result, took_us "
+	"FROM run_calls WHERE key = ? ORDER BY number")
+STATEMENT(STMT_DISPLAY_INSERT,
+	"INSERT OR REPLACE INTO displays (key, number, item, main, type, form, bytes, data) "
 	"VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
 STATEMENT(STMT_BLOB_FIND, "SELECT blob FROM blobs WHERE sha256 = ?")
 STATEMENT(STMT_BLOB_INSERT, "INSERT INTO blobs (sha256, bytes) VALUES (?, ?)")
@@ -48,8 +61,8 @@ STATEMENT(STMT_RUN_READ,
 	"entrypoint, received_us, ended_us, outcome, ran, reason, code_hash, input_hash, "
 	"stdout_bytes, stderr_bytes, queue_us, policy_us, start_us, exec_us, collect_us, "
 	"total_us, cpu_user_us, cpu_sys_us, memory_peak_bytes, disk_bytes, ctx_voluntary, "
-	"ctx_forced, warm, cached_from, caller_exe, caller_name, outcome IS NULL AND EXISTS "
-	"(SELECT 1 FROM parked WHERE parked.key = runs.key) FROM runs WHERE key = ?")
+	"ctx_forced, warm, cached_from, caller_exe, caller_name, session, outcome IS NULL AND "
+	"EXISTS (SELECT 1 FROM parked WHERE parked.key = runs.key) FROM runs WHERE key = ?")
 STATEMENT(STMT_RECORD_READ,
 	"SELECT request, refused, code, stdin, setting, stdout, stdout_tail, stderr, "
 	"stderr_tail, trace, more FROM records WHERE key = ?")
@@ -58,6 +71,9 @@ STATEMENT(STMT_ARTIFACTS_READ,
 	"SELECT path, mode, mime, bytes, sha256, data FROM artifacts WHERE key = ? "
 	"ORDER BY number")
 STATEMENT(STMT_ARTIFACT_READ, "SELECT data FROM artifacts WHERE key = ? AND path = ?")
+STATEMENT(STMT_DISPLAYS_READ,
+	"SELECT item, main, type, form, bytes, data FROM displays WHERE key = ? ORDER BY number")
+STATEMENT(STMT_DISPLAY_READ, "SELECT data FROM displays WHERE key = ? AND item = ? AND type = ?")
 STATEMENT(STMT_INPUT_READ, "SELECT data FROM inputs WHERE key = ? AND path = ?")
 STATEMENT(STMT_PENDING_NEXT, "SELECT key FROM pending WHERE key > ? ORDER BY key LIMIT 1")
 STATEMENT(STMT_SETTLE_RUN,
@@ -132,7 +148,9 @@ STATEMENT(STMT_BLOB_UNHELD,
 	"pending CROSS JOIN records USING (key) WHERE ?1 IN (code, stdin, setting, stdout, "
 	"stdout_tail, stderr, stderr_tail, trace, more, request, refused)) AND NOT EXISTS "
 	"(SELECT 1 FROM pending CROSS JOIN inputs USING (key) WHERE data = ?1) AND NOT EXISTS "
-	"(SELECT 1 FROM pending CROSS JOIN artifacts USING (key) WHERE data = ?1)")
+	"(SELECT 1 FROM pending CROSS JOIN artifacts USING (key) WHERE data = ?1) AND NOT EXISTS "
+	"(SELECT 1 FROM pending CROSS JOIN run_calls USING (key) WHERE ?1 IN (args, result)) "
+	"AND NOT EXISTS (SELECT 1 FROM pending CROSS JOIN displays USING (key) WHERE data = ?1)")
 STATEMENT(STMT_BLOB_DELETE, "DELETE FROM blobs WHERE blob = ?")
 STATEMENT(STMT_BLOB_DATA_DELETE, "DELETE FROM blob_data WHERE blob = ?")
 STATEMENT(STMT_ACT_INSERT,

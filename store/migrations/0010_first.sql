@@ -48,9 +48,12 @@ CREATE TABLE runs (
 	caller_name TEXT,               -- the name that this process gives itself
 	stored_bytes INTEGER,           -- of request and result, as budgets counted them; -1: not counted
 	action BLOB,                    -- as actions.content; NULL: it holds no name
-	cache_key BLOB                  -- as in `cached`; NULL: its result is not reused
+	cache_key BLOB,                 -- as in `cached`; NULL: its result is not reused
+	session TEXT,                   -- of a cell
+	cell INTEGER                    -- its number in the session; NULL: it did not begin
 );
 
+CREATE INDEX runs_by_session ON runs (session) WHERE session IS NOT NULL;
 CREATE INDEX runs_by_caller_id ON runs (uid, caller_id) WHERE caller_id IS NOT NULL;
 
 -- Contents: a BLOB or TEXT holds the bytes themselves, an INTEGER names a row of `blobs`.
@@ -90,6 +93,18 @@ CREATE TABLE artifacts (
 	PRIMARY KEY (key, number)
 ) WITHOUT ROWID;
 
+CREATE TABLE displays (                 -- what a run displayed: a row for each type of an item
+	key INTEGER NOT NULL,
+	number INTEGER NOT NULL,        -- of the row
+	item INTEGER NOT NULL,          -- from 1
+	main INTEGER NOT NULL,          -- 1: the value of the last expression
+	type TEXT NOT NULL,             -- media type, as the program named it
+	form INTEGER NOT NULL,          -- 0: text, 1: bytes, 2: a value, as JSON
+	bytes INTEGER NOT NULL,         -- of `data`
+	data,
+	PRIMARY KEY (key, number)
+) WITHOUT ROWID;
+
 CREATE TABLE findings (                 -- of the policy
 	key INTEGER NOT NULL,
 	number INTEGER NOT NULL,
@@ -99,6 +114,20 @@ CREATE TABLE findings (                 -- of the policy
 	column INTEGER NOT NULL,
 	text TEXT,
 	message TEXT,
+	PRIMARY KEY (key, number)
+) WITHOUT ROWID;
+
+CREATE TABLE run_calls (                -- calls of tools, by the program
+	key INTEGER NOT NULL,
+	number INTEGER NOT NULL,        -- from 1
+	tool TEXT NOT NULL,             -- as the program named it
+	effects INTEGER NOT NULL,       -- 1: this row was on the disk before the client saw the call
+	began_us INTEGER NOT NULL,      -- since 1970
+	args,                           -- JSON, or what the program sent instead
+	verdict TEXT,                   -- NULL: the daemon ended meanwhile.  allowed, refused, ...
+	code TEXT,                      -- of its error; NULL: it has a result
+	result,                         -- JSON: the result or the error
+	took_us INTEGER,
 	PRIMARY KEY (key, number)
 ) WITHOUT ROWID;
 

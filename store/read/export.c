@@ -31,7 +31,11 @@ static const struct {
 	{ "request", "args" },
 	{ "request", "env" },
 	{ "request", "schema" },
+	{ "request", "tools" },
 };
+
+/* The same of the items of a list of files, artifacts, findings or calls. */
+static const char *const item_contents[] = { "data", "text", "args", "result", "error" };
 
 static bool is_content(const char *in, const char *key)
 {
@@ -45,15 +49,21 @@ static bool is_content(const char *in, const char *key)
 	return false;
 }
 
-/* An item of a list of files, artifacts or findings, without its contents. */
+static bool is_item_content(const char *key)
+{
+	for (size_t i = 0; i < COUNT_OF(item_contents); i++)
+		if (strcmp(key, item_contents[i]) == 0)
+			return true;
+	return false;
+}
+
 static struct value *make_bare(struct arena *arena, const void *items, size_t index)
 {
 	const struct value *file = value_at(items, index);
 	struct fill fill = fill_start(arena);
 
 	for (size_t i = 0; value_is(file, VALUE_MAP) && i < file->map.count; i++)
-		if (strcmp(file->map.entries[i].key, "data") != 0 &&
-			strcmp(file->map.entries[i].key, "text") != 0)
+		if (!is_item_content(file->map.entries[i].key))
 			fill_shared(&fill, file->map.entries[i].key, file->map.entries[i].value);
 	return fill_done(&fill);
 }

@@ -17,12 +17,12 @@
  * The first LIST_FIRST are in the order of the answer, before `state`, `outcome` and `ok`; then
  * LIST_REST.
  */
-#define LIST_FIRST 10
+#define LIST_FIRST 12
 #define LIST_REST  6
-#define LIST_COLUMNS                                                                         \
-	"r.run_id, r.received_us, r.ended_us, r.method, r.caller_id AS id, r.uid, r.agent, " \
-	"r.task, r.language, r.policy, r.reason, r.code_hash, r.exec_us, r.total_us, "       \
-	"r.stdout_bytes, r.cached_from, r.outcome, "                                         \
+#define LIST_COLUMNS                                                                                      \
+	"r.run_id, r.received_us, r.ended_us, r.method, r.caller_id AS id, r.uid, r.agent, "              \
+	"r.task, r.language, r.policy, r.session, r.cell, r.reason, r.code_hash, r.exec_us, r.total_us, " \
+	"r.stdout_bytes, r.cached_from, r.outcome, "                                                      \
 	"r.outcome IS NULL AND EXISTS (SELECT 1 FROM parked WHERE parked.key = r.key)"
 
 static struct value *list_row(struct arena *arena, sqlite3_stmt *row)

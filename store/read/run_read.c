@@ -1,4 +1,5 @@
 /* Reads one run: its record as a map, and pages of its streams and files. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "proto/base/container.h"
@@ -134,6 +135,7 @@ enum run_column {
 	RUN_CACHED_FROM = RUN_METRICS + RECORD_METRICS_COUNT + 1,
 	RUN_CALLER_EXE,
 	RUN_CALLER_NAME,
+	RUN_SESSION, /* the last column says whether it waits for approval */
 };
 
 /* One answer being made. */
@@ -142,6 +144,7 @@ struct getting {
 	struct arena *arena;
 	int64_t key;
 	uint64_t stream_bytes;
+	int64_t item; /* of the display, that is being read */
 	sqlite3_stmt *run;
 	sqlite3_stmt *record;
 };
@@ -215,6 +218,8 @@ static int put_request(struct getting *getting, struct fill *fill, struct err *e
 	fetch_text(&request, "policy", getting->run, RUN_POLICY);
 	fetch_text(&request, "task", getting->run, RUN_TASK);
 	fetch_text(&request, "agent", getting->run, RUN_AGENT);
+	if (sqlite3_column_type(getting->run, RUN_SESSION) != SQLITE_NULL)
+		fetch_text(&request, "session", getting->run, RUN_SESSION);
 	if (read_json(getting->store, getting->record, RECORD_REQUEST, getting->arena, &rest, err) <
 		0)
 		return -1;
@@ -250,6 +255,79 @@ static int put_artifact(
 		fill_bool(&artifact, "truncated", true);
 	return value_list_add(getting->arena, artifacts, fill_done(&artifact)) < 0 ? no_memory(err)
 										   : 0;
+}
+
+/* Content that is longer than `stream_bytes` is cut; of a JSON value that leaves a text. */
+static int put_display_content(struct getting *getting, struct value *item, sqlite3_stmt *row,
+	const char *type, struct err *err)
+{
+	struct arena *arena = getting->arena;
+	struct bytes data = { NULL, 0 };
+	struct value *content = NULL;
+
+	value_map_put(arena, value_get(item, "bytes"), type,
+		value_int(arena, sqlite3_column_int64(row, 4)));
+	if (content_read(getting->store, row, 5, arena, &data, err) < 0)
+		return -1;
+	if (!data.data) /* it was deleted */
+		return 0;
+	if (data.len > getting->stream_bytes)
+		value_list_add(arena, value_get(item, "cut"), value_text(arena, type));
+	else if (sqlite3_column_int(row, 3) == RECORD_FORM_JSON &&
+		 parse(arena, data, &content, err) < 0)
+		return -1;
+	if (!content && sqlite3_column_int(row, 3) == RECORD_FORM_BYTES)
+		content = value_bytes(arena, data.data,
+			data.len < getting->stream_bytes ? data.len
+							 : (size_t)getting->stream_bytes);
+	if (!content)
+		content = record_part(arena, data, getting->stream_bytes);
+	return value_map_put(arena, value_get(item, "data"), type, content) < 0 ? no_memory(err)
+										: 0;
+}
+
+static struct value *start_display_item(struct arena *arena, bool is_main)
+{
+	struct value *item = value_map(arena);
+
+	value_map_put(arena, item, "main", value_bool(arena, is_main));
+	value_map_put(arena, item, "data", value_map(arena));
+	value_map_put(arena, item, "bytes", value_map(arena));
+	value_map_put(arena, item, "cut", value_list(arena));
+	return item;
+}
+
+/* Rows with the same `item` make one item of the list. */
+static int put_display(
+	struct getting *getting, struct value *display, sqlite3_stmt *row, struct err *err)
+{
+	size_t count = display->list.count;
+	struct value *item = count ? display->list.items[count - 1] : NULL;
+	const char *type = (const char *)sqlite3_column_text(row, 2);
+
+	if (getting->item != sqlite3_column_int64(row, 0)) {
+		getting->item = sqlite3_column_int64(row, 0);
+		item = start_display_item(getting->arena, sqlite3_column_int(row, 1) != 0);
+		if (value_list_add(getting->arena, display, item) < 0)
+			return no_memory(err);
+	}
+	if (!type || !item)
+		return 0;
+	return put_display_content(getting, item, row, type, err);
+}
+
+/* A run that was asked to display has a list, even if it is empty. */
+static int put_displays(struct getting *getting, struct fill *fill, struct err *err)
+{
+	const struct value *request = value_get(fill->map, "request");
+	struct value *display = NULL;
+
+	getting->item = 0;
+	if (read_rows(getting, STMT_DISPLAYS_READ, put_display, &display, err) < 0)
+		return -1;
+	if (display->list.count || value_as_bool(value_get(request, "display"), false))
+		fill_value(fill, "display", display);
+	return 0;
 }
 
 static struct value *metrics_of(struct getting *getting)
@@ -317,6 +395,8 @@ static int put_result(struct getting *getting, struct fill *fill, struct err *er
 	if (read_rows(getting, STMT_ARTIFACTS_READ, put_artifact, &artifacts, err) < 0)
 		return -1;
 	fill_value(fill, "artifacts", artifacts);
+	if (put_displays(getting, fill, err) < 0)
+		return -1;
 	fill_value(fill, "metrics", metrics_of(getting));
 	fetch_cached(fill, getting->run, RUN_CACHED_FROM);
 
@@ -333,6 +413,73 @@ static int put_result(struct getting *getting, struct fill *fill, struct err *er
 	put_what_is_always_there(fill);
 	if (trace)
 		fill_value(fill, "trace", trace);
+	return 0;
+}
+
+/* ---- calls of tools ------------------------------------------------------------------------ */
+
+/* Columns of STMT_CALLS_READ. */
+enum call_column {
+	CALL_NUMBER,
+	CALL_TOOL,
+	CALL_EFFECTS,
+	CALL_BEGAN,
+	CALL_ARGS,
+	CALL_VERDICT,
+	CALL_CODE,
+	CALL_RESULT,
+	CALL_TOOK,
+};
+
+/* Contents past the caller's limit are left out, since a part of a JSON document is none. */
+static int put_call_json(struct getting *getting, struct fill *call, const char *key,
+	sqlite3_stmt *row, enum call_column column, struct err *err)
+{
+	struct bytes text = { NULL, 0 };
+	struct value *value = NULL;
+
+	if (content_read(getting->store, row, (int)column, getting->arena, &text, err) < 0)
+		return -1;
+	if (text.len > getting->stream_bytes) {
+		fill_bool(call, "truncated", true);
+		return 0;
+	}
+	if (parse(getting->arena, text, &value, err) < 0)
+		return -1;
+	if (value)
+		fill_value(call, key, value);
+	return 0;
+}
+
+static int put_call(
+	struct getting *getting, struct value *calls, sqlite3_stmt *row, struct err *err)
+{
+	struct fill call = fill_start(getting->arena);
+	bool failed = sqlite3_column_type(row, CALL_CODE) != SQLITE_NULL;
+
+	fetch_int(&call, "call", row, CALL_NUMBER);
+	fetch_text(&call, "tool", row, CALL_TOOL);
+	fetch_bool(&call, "effects", row, CALL_EFFECTS);
+	fetch_int(&call, "began_us", row, CALL_BEGAN);
+	if (put_call_json(getting, &call, "args", row, CALL_ARGS, err) < 0)
+		return -1;
+	fetch_text(&call, "verdict", row, CALL_VERDICT);
+	if (failed)
+		fetch_text(&call, "code", row, CALL_CODE);
+	if (put_call_json(getting, &call, failed ? "error" : "result", row, CALL_RESULT, err) < 0)
+		return -1;
+	fetch_int(&call, "took_us", row, CALL_TOOK);
+	return value_list_add(getting->arena, calls, fill_done(&call)) < 0 ? no_memory(err) : 0;
+}
+
+static int put_calls(struct getting *getting, struct fill *fill, struct err *err)
+{
+	struct value *calls = NULL;
+
+	if (read_rows(getting, STMT_CALLS_READ, put_call, &calls, err) < 0)
+		return -1;
+	if (value_at(calls, 0))
+		fill_value(fill, "tool_calls", calls);
 	return 0;
 }
 
@@ -379,7 +526,7 @@ static int assemble(struct getting *getting, struct value **ret_record, struct e
 	if (sqlite3_column_type(getting->run, RUN_OUTCOME) != SQLITE_NULL &&
 		put_result(getting, &fill, err) < 0)
 		return -1;
-	if (put_pruned(getting, &fill, err) < 0)
+	if (put_calls(getting, &fill, err) < 0 || put_pruned(getting, &fill, err) < 0)
 		return -1;
 	*ret_record = fill_done(&fill);
 	return *ret_record ? 0 : no_memory(err);
@@ -411,7 +558,7 @@ static int get(struct getting *getting, const char *run_id, struct value **ret_r
 int store_get(struct store *store, const char *run_id, uint64_t stream_bytes, struct arena *arena,
 	struct value **ret_record, uint32_t *ret_uid, struct err *err)
 {
-	struct getting getting = { store, arena, 0, stream_bytes, NULL, NULL };
+	struct getting getting = { store, arena, 0, stream_bytes, 0, NULL, NULL };
 	bool began = false;
 	int r;
 
@@ -451,18 +598,24 @@ struct looking {
 	struct arena *arena;
 };
 
-/* 0 with the bytes, 1 when the run has no such file, -1. */
-static int read_named(const struct looking *looking, enum stmt_name name, const char *path,
-	struct bytes *ret_bytes, struct err *err)
+/* 0 with the bytes, 1 when the run has no such row, -1. */
+static int read_row(const struct looking *looking, enum stmt_name name,
+	const struct sql_value *values, struct bytes *ret_bytes, struct err *err)
 {
-	auto_of(stmt_leave) sqlite3_stmt *row = stmt_with(looking->store, name,
-		SQL_VALUES(sql_int(looking->key), sql_words(path, strlen(path))), err);
+	auto_of(stmt_leave) sqlite3_stmt *row = stmt_with(looking->store, name, values, err);
 	int r;
 
 	r = stmt_step(looking->store, row, err);
 	if (r > 0 && content_read(looking->store, row, 0, looking->arena, ret_bytes, err) < 0)
 		r = -1;
 	return r < 0 ? -1 : !r;
+}
+
+static int read_named(const struct looking *looking, enum stmt_name name, const char *path,
+	struct bytes *ret_bytes, struct err *err)
+{
+	return read_row(looking, name,
+		SQL_VALUES(sql_int(looking->key), sql_words(path, strlen(path))), ret_bytes, err);
 }
 
 static int read_column(
@@ -476,6 +629,21 @@ static int read_column(
 	return r;
 }
 
+/* "NUMBER:TYPE", where items count from 1. */
+static int read_display(
+	const struct looking *looking, const char *name, struct bytes *ret_bytes, struct err *err)
+{
+	char *end = NULL;
+	long item = strtol(name, &end, 10);
+
+	if (end == name || *end != ':')
+		return 1;
+	return read_row(looking, STMT_DISPLAY_READ,
+		SQL_VALUES(
+			sql_int(looking->key), sql_int(item), sql_words(end + 1, strlen(end + 1))),
+		ret_bytes, err);
+}
+
 static int read_stream(
 	const struct looking *looking, const char *stream, struct bytes *ret_bytes, struct err *err)
 {
@@ -483,6 +651,8 @@ static int read_stream(
 		if (strcmp(stream_columns[i].name, stream) == 0)
 			return read_column(looking, stream_columns[i].column, ret_bytes, err);
 	}
+	if (strncmp(stream, "display:", 8) == 0)
+		return read_display(looking, stream + 8, ret_bytes, err);
 	for (size_t i = 0; i < COUNT_OF(stream_files); i++) {
 		size_t len = strlen(stream_files[i].prefix);
 

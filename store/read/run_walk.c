@@ -29,12 +29,14 @@ enum param {
 	PARAM_LABEL_VALUE,
 	PARAM_POLICY,
 	PARAM_RULE,
+	PARAM_SESSION,
 	PARAM_COUNT,
 };
 
 /* Runs in the order of an index; a `complete` index has unsettled runs, too. */
 #define OF_FACET(number, param) "facets", "f.facet = " #number " AND f.value = ?" #param, false
 #define OF_LABEL                "labels", "f.name = ?10 AND f.value = ?11", true
+#define OF_SESSION              "runs", "f.session = ?14", true
 #define OF_NOTHING              NULL, NULL, false
 
 /*
@@ -50,6 +52,7 @@ static const struct question {
 	bool complete;
 } questions[] = {
 	{ PARAM_CODE_HASH,   " AND r.code_hash = ?9",  OF_FACET(6, 9) },
+	{ PARAM_SESSION,     " AND r.session = ?14",   OF_SESSION },
 	{ PARAM_TASK,        " AND r.task = ?8",       OF_FACET(5, 8) },
 	{ PARAM_RULE,
 		" AND r.key IN (SELECT key FROM findings WHERE findings.key = r.key AND rule = ?13)",
@@ -97,6 +100,8 @@ static bool asks(const struct store_filter *filter, enum param param)
 		return filter->policy != NULL;
 	case PARAM_RULE:
 		return filter->rule != NULL;
+	case PARAM_SESSION:
+		return filter->session != NULL;
 	case PARAM_LOW:
 	case PARAM_HIGH:
 	case PARAM_COUNT:
@@ -174,6 +179,7 @@ static void bind_filter(sqlite3_stmt *stmt, const struct store_filter *filter)
 	bind_word(stmt, PARAM_LABEL_VALUE, filter->label_value);
 	bind_word(stmt, PARAM_POLICY, filter->policy);
 	bind_word(stmt, PARAM_RULE, filter->rule);
+	bind_word(stmt, PARAM_SESSION, filter->session);
 	(void)stmt_bind(stmt, PARAM_CODE_HASH, &code_hash);
 }
 

@@ -263,6 +263,10 @@ static const struct check checks[] = {
 		"AS r NOT INDEXED WHERE r.caller_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM runs AS i "
 		"INDEXED BY runs_by_caller_id WHERE i.uid = r.uid AND i.caller_id = r.caller_id "
 		"AND i.key = r.key)" },
+	{ NULL, "missing",
+		"SELECT 'runs', r.key, 'a cell is not found by its session' FROM runs AS r NOT INDEXED "
+		"WHERE r.session IS NOT NULL AND NOT EXISTS (SELECT 1 FROM runs AS i INDEXED BY "
+		"runs_by_session WHERE i.session = r.session AND i.key = r.key)" },
 	{ NULL, "changed",
 		"SELECT 'cached', c.key, 'the run does not have the result that may be reused' "
 		"FROM cached AS c LEFT JOIN runs AS r USING (key) WHERE r.ended_us IS NOT c.at_us "

@@ -47,6 +47,7 @@ static const struct {
 	{ "input_hash", PLACE_COLUMN },
 	{ "trace", PLACE_COLUMN },
 	{ "artifacts", PLACE_COLUMN },
+	{ "display", PLACE_COLUMN },
 	{ "cached", PLACE_COLUMN },
 	{ "cached_from", PLACE_COLUMN },
 	{ "limits", PLACE_SETTING },
@@ -56,7 +57,7 @@ static const struct {
 
 /* The keys of a request that have a column. */
 static const char *const request_columns[] = { "id", "language", "code", "entrypoint", "stdin",
-	"input", "files", "policy", "task", "agent" };
+	"input", "files", "policy", "task", "agent", "session" };
 
 static enum place place_of(const struct value_entry *entry, bool found_something)
 {
@@ -107,6 +108,12 @@ static int to_json(
 {
 	return json_write_text(
 		&json->arena, value, JSON_WRITE_BASE64, RECORD_JSON_BYTES_MAX, ret_text, err);
+}
+
+int run_json_value(
+	struct run_json *json, const struct value *value, struct bytes *ret_text, struct err *err)
+{
+	return to_json(json, value, ret_text, err);
 }
 
 int run_json_request(

@@ -40,6 +40,10 @@ int run_json_request(struct run_json *json, const struct job_spec *spec, struct 
 int run_json_begun(struct run_json *json, const struct store_run *run, struct bytes *ret_text,
 	struct err *err);
 
+/* Any value. */
+int run_json_value(
+	struct run_json *json, const struct value *value, struct bytes *ret_text, struct err *err);
+
 /* `asked`: the limits that the request named, or NULL. */
 int run_json_result(struct run_json *json, const struct job_result *result,
 	const struct value *asked, struct run_columns *ret_columns, struct err *err);

@@ -4,10 +4,12 @@
 
 #include "proto/base/container.h"
 #include "proto/digest.h"
+#include "proto/job/job_display.h"
 #include "store/base/content.h"
 #include "store/base/record.h"
 #include "store/base/stmt.h"
 #include "store/write/act_write.h"
+#include "store/write/call_write.h"
 #include "store/write/chain_write.h"
 #include "store/write/reuse_write.h"
 #include "store/write/writer.h"
@@ -36,7 +38,7 @@ static int insert_run(
 			sql_hash(run->code_hash ? run->code_hash : code_hash),
 			sql_hash(run->input_hash ? run->input_hash : input_hash),
 			sql_text(run->caller_exe), sql_text(run->caller_name),
-			sql_digest(run->action)),
+			sql_digest(run->action), sql_text(run->session)),
 		err);
 }
 
@@ -175,7 +177,8 @@ static int update_run(
 			    sql_text(run->run_id),
 			    sql_int(run->is_uncounted ? RECORD_UNCOUNTED
 						      : (int64_t)run->stored_bytes),
-			    sql_digest(reuse_action(run)), sql_digest(reuse_cache_key(run))),
+			    sql_digest(reuse_action(run)), sql_digest(reuse_cache_key(run)),
+			    run->cell ? sql_int((int64_t)run->cell) : sql_text(NULL)),
 		    err) < 0)
 		return -1;
 	return sqlite3_changes(store->db) ? 0 : 1;
@@ -255,6 +258,64 @@ static int insert_artifacts(struct store *store, int64_t key, const struct job_r
 	return 0;
 }
 
+/* The form of a displayed content, and its bytes. */
+static int display_content(struct store *store, const struct value_entry *entry,
+	enum record_form *ret_form, struct bytes *ret_bytes, struct err *err)
+{
+	const struct value *content = entry->value;
+
+	if (job_display_is_json(entry->key)) {
+		*ret_form = RECORD_FORM_JSON;
+		return run_json_value(&store->writer->json, content, ret_bytes, err);
+	}
+	*ret_form = value_is(content, VALUE_TEXT) ? RECORD_FORM_TEXT : RECORD_FORM_BYTES;
+	*ret_bytes = (struct bytes){ content->text.bytes, content->text.len };
+	return 0;
+}
+
+/* Where a row of `displays` belongs. */
+struct display_row {
+	int64_t key, number;
+	int64_t item; /* from 1 */
+	bool is_main;
+};
+
+static int insert_display(struct store *store, const struct display_row *row,
+	const struct value_entry *entry, struct err *err)
+{
+	enum record_form form = RECORD_FORM_TEXT;
+	struct bytes bytes = { NULL, 0 };
+	struct sql_value content;
+
+	if (display_content(store, entry, &form, &bytes, err) < 0 ||
+		content_value(store, bytes, CONTENT_INLINE_MAX, NULL, &content, err) < 0)
+		return -1;
+	return stmt_run(store, STMT_DISPLAY_INSERT,
+		SQL_VALUES(sql_int(row->key), sql_int(row->number), sql_int(row->item),
+			sql_int(row->is_main), sql_words(entry->key, entry->key_len), sql_int(form),
+			sql_int((int64_t)bytes.len), content),
+		err);
+}
+
+static int insert_displays(
+	struct store *store, int64_t key, const struct value *display, struct err *err)
+{
+	struct display_row row = { .key = key };
+
+	for (size_t i = 0; value_at(display, i); i++) {
+		const struct value *data = value_get(value_at(display, i), "data");
+
+		row.item++;
+		row.is_main = value_as_bool(value_get(value_at(display, i), "main"), false);
+		for (size_t k = 0; value_is(data, VALUE_MAP) && k < data->map.count; k++) {
+			if (insert_display(store, &row, &data->map.entries[k], err) < 0)
+				return -1;
+			row.number++;
+		}
+	}
+	return 0;
+}
+
 /* Writes the row that lists read, wherever the run is.  A run that was never begun is inserted. */
 static int put_row(struct store *store, int64_t *key, const struct store_run *run, struct err *err)
 {
@@ -280,6 +341,8 @@ static int put_end(struct store *store, int64_t key, const struct store_run *run
 		return -1;
 	if (result->has_verdict && insert_findings(store, key, &result->verdict, err) < 0)
 		return -1;
+	if (insert_displays(store, key, result->display, err) < 0)
+		return -1;
 	return insert_artifacts(store, key, result, &columns, err);
 }
 
@@ -300,6 +363,7 @@ static int put_begun(struct store *store, int64_t key, const struct store_run *r
 static int put_ended(struct store *store, int64_t key, const struct store_run *run, struct err *err)
 {
 	if (put_row(store, &key, run, err) < 0 || put_end(store, key, run, err) < 0 ||
+		calls_check(store, key, run->calls, err) < 0 ||
 		reuse_ended(store, key, run, err) < 0 || chain_add(store, CHAIN_RUN, key, err) < 0)
 		return -1;
 	if (run->was_parked && parked_forget(store, key, err) < 0)

@@ -83,7 +83,7 @@ __attribute__((noreturn)) static void be_worker(const char *interpreter)
 	} env = { environ };
 	static char script[256];
 	const struct command command = { interpreter, orders.args, env.out,
-		orders.ahead[0] ? script : NULL };
+		orders.ahead[0] ? script : NULL, NULL };
 
 	if (orders.ahead[0])
 		cut_printf(script, sizeof(script), TREE_AHEAD_DIR "/%s", orders.ahead[0]);

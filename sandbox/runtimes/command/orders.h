@@ -19,7 +19,7 @@
 #define ORDERS_ARGS_MAX  16
 #define ORDERS_TOOLS_MAX 512
 #define ORDERS_KEEP_MAX  32
-#define ORDERS_AHEAD_MAX 8
+#define ORDERS_AHEAD_MAX 16
 
 struct orders {
 	const char *args[ORDERS_ARGS_MAX + 1]; /* ended by NULL, as the others */

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "proto/base/container.h"
+#include "proto/jail_dirs.h"
 #include "sandbox/child_exit.h"
 #include "sandbox/jail_env.h"
 #include "sandbox/runtimes/command/tree.h"
@@ -17,6 +19,8 @@
  * Limits of execve(2): so much for one text, and a quarter of the stack for all of them and their
  * pointers.
  */
+#define CALLS_ENV       "CED_CALLS_FD="
+#define CALLS_FD_LEAST  200
 #define TEXT_BYTES_MAX  ((size_t)128 << 10)
 #define TEXTS_BYTES_MAX (((size_t)2 << 20) - ((size_t)64 << 10))
 
@@ -128,23 +132,49 @@ static int is_replaced(const char *entry, struct span env)
 static const char *const steady_env[] = { "LD_PRELOAD=" TREE_AHEAD_DIR "/" STEADY_LIBRARY,
 	"BASH_ENV=" TREE_AHEAD_DIR "/" STEADY_SCRIPT, NULL };
 
+#define TOOLS_BYTES_MAX 4096
+
+/* The folders of tools that package sets add to the path: ":/sets/a/bin:/sets/b/bin", or "". */
+static void find_tools(const struct program *program, char ret_tools[TOOLS_BYTES_MAX])
+{
+	struct span rest = program->packages;
+	struct span name;
+	size_t len = 0;
+
+	ret_tools[0] = '\0';
+	while (program_next_text(&rest, &name) && len < TOOLS_BYTES_MAX) {
+		cut_printf(ret_tools + len, TOOLS_BYTES_MAX - len, ":" JAIL_SETS_DIR "/%.*s/bin",
+			(int)name.len, name.bytes);
+		len = strlen(ret_tools);
+	}
+}
+
 static int add_env(const char *const *entries, const struct program *program, struct texts *texts,
 	struct err *err)
 {
-	for (const char *const *entry = entries; *entry; entry++)
+	char tools[TOOLS_BYTES_MAX];
+
+	find_tools(program, tools);
+	for (const char *const *entry = entries; *entry; entry++) {
+		bool is_path = strncmp(*entry, "PATH=", strlen("PATH=")) == 0;
+
 		if (!is_replaced(*entry, program->env) &&
-			texts_add(texts, span_of(*entry), "", err) < 0)
+			texts_add(texts, span_of(is_path ? tools : ""), *entry, err) < 0)
 			return -1;
+	}
 	return 0;
 }
 
 static int make_env(const struct command *command, const struct program *program,
 	struct texts *texts, struct err *err)
 {
+	const char *const calls[] = { command->calls_env, NULL };
 	struct span rest = program->env;
 	struct span text;
 
 	if (add_env(command->env, program, texts, err) < 0)
+		return -1;
+	if (add_env(calls, program, texts, err) < 0)
 		return -1;
 	if (program->flags & JOB_FLAG_DETERMINISTIC && add_env(steady_env, program, texts, err) < 0)
 		return -1;
@@ -175,7 +205,7 @@ static int prepare_argv(const struct command *command, const struct program *pro
 static int prepare_env(const struct command *command, const struct program *program,
 	size_t bytes_most, struct texts *env, struct err *err)
 {
-	size_t most = count_of(command->env) + count_of(steady_env) + program->env_count;
+	size_t most = count_of(command->env) + 1 + count_of(steady_env) + program->env_count;
 
 	return texts_init(env, most, bytes_most, err) < 0 ||
 			       make_env(command, program, env, err) < 0
@@ -216,9 +246,28 @@ __attribute__((noreturn)) static void start_ahead(const struct command *command)
 	leave();
 }
 
-void run_program(const struct command *command)
+/*
+ * Leaves the job socket open for ced-call: high, where scripts have no descriptors of their own, if
+ * the limit on open files allows that.
+ */
+static const char *open_calls(const struct program *program)
 {
-	struct joblink_job job = { NULL, 0, -1 };
+	static char entry[sizeof(CALLS_ENV) + 16];
+	int fd = program->tools.len ? fcntl(WORKER_JOB_FD, F_DUPFD, CALLS_FD_LEAST) : -1;
+
+	if (!program->tools.len)
+		return NULL;
+	if (fd < 0)
+		fd = fcntl(WORKER_JOB_FD, F_DUPFD, WORKER_JOB_FD + 1);
+	(void)snprintf(entry, sizeof(entry), CALLS_ENV "%d", fd);
+	return fd < 0 ? NULL : entry;
+}
+
+void run_program(const struct command *given)
+{
+	struct command own = *given;
+	const struct command *command = &own;
+	struct joblink_job job = { .body = NULL };
 	struct process_start start;
 	struct program program;
 	struct err err = ERR_INIT;
@@ -232,9 +281,10 @@ void run_program(const struct command *command)
 	if (joblink_wait(WORKER_JOB_FD, &job, &err) < 0 ||
 		program_parse(job.body, job.len, &program, &err) < 0)
 		leave();
+	own.calls_env = open_calls(&program);
 	if (program_write(&program, AT_FDCWD, file, &err) < 0 ||
 		run_program_prepare(command, &program, &start, &err) < 0 ||
-		(job.stdin_fd >= 0 && program_stdin(job.stdin_fd, -1, JAIL_TMP_DIR, &err) < 0))
+		(job.fds[0] >= 0 && program_stdin(job.fds[0], -1, JAIL_TMP_DIR, &err) < 0))
 		joblink_fail(WORKER_JOB_FD, err.text);
 	if (joblink_tell(WORKER_JOB_FD, JOB_BEGUN, 0, NULL, 0, NULL) < 0)
 		leave();

@@ -16,9 +16,10 @@ struct command {
 	const char *const *args; /* before the program's name */
 	const char *const *env;  /* KEY=VALUE; entries of the job replace them */
 	const char *ahead;       /* a script that receives the job itself, or NULL */
+	const char *calls_env;   /* KEY=VALUE for ced-call, or NULL */
 };
 
-__attribute__((noreturn)) void run_program(const struct command *command);
+__attribute__((noreturn)) void run_program(const struct command *given);
 
 /* The arguments and environment of a process: lists from malloc, ended by NULL and never freed. */
 struct process_start {

@@ -9,11 +9,17 @@ const FRAMES_MAX = 50;
 const FRAME = /^\s*at (?:(.*?) \()?(?:file:\/\/)?((?:\/|node:)[^()]*?):(\d+):(\d+)\)?$/;
 const HEAD = /^(?:file:\/\/)?(\/work\/.*):(\d+)$/;
 
-function framesOf(stack) {
+function isOurs(file, name, job) {
+  if (file.startsWith(__dirname) || file.startsWith('node:internal/')) return true;
+  if (job.isCell && file === 'node:inspector') return true; // cells.js has called it
+  return job.showing && file === 'node:vm' && name === 'Script.runInThisContext'; // display.js has called it
+}
+
+function framesOf(stack, job) {
   const frames = [];
   for (const line of stack.split('\n')) {
     const found = FRAME.exec(line);
-    if (found && !found[2].startsWith(__dirname) && !found[2].startsWith('node:internal/'))
+    if (found && !isOurs(found[2], found[1], job))
       frames.push({ file: found[2], line: +found[3], column: +found[4], name: found[1] || '' });
   }
   return frames;
@@ -47,11 +53,12 @@ function cut(text, most) {
   return text.length > most ? text.slice(0, most) + '...' : text;
 }
 
-function describe(job, error, syntax) {
+// `known`: where a syntax error is, if its stack does not say it.
+function describe(job, error, syntax, known) {
   const isError = error instanceof Error || (error && typeof error.stack === 'string');
   const stack = isError ? String(error.stack) : '';
-  const all = syntax ? [] : framesOf(stack);
-  const place = placeOf(job, stack, all);
+  const all = syntax ? [] : framesOf(stack, job);
+  const place = known ? placeIn(job, WORK + job.name, known.line, known.column) : placeOf(job, stack, all);
   const frames = all.slice(0, FRAMES_MAX).reverse();
   return {
     type: isError ? cut(String(error.name || 'Error'), 256) : typeof error,

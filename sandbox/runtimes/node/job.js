@@ -6,7 +6,7 @@ const { readSync, writeSync } = require('fs');
 const JOB = 3;
 const HEAD_LEN = 16;
 const MAGIC = 0x43454401;
-const START = 1, READY = 2, FAILED = 3, BEGUN = 4, ERROR = 5, DONE = 6;
+const START = 1, CELL = 13, READY = 2, FAILED = 3, BEGUN = 4, ERROR = 5, DONE = 6, DISPLAY = 12;
 const STDIN_INLINE = 2;
 
 const reallyExit = process.reallyExit.bind(process);
@@ -49,8 +49,12 @@ function send(rest) {
   }
 }
 
+function head(kind, code, len) {
+  return littleEndian(MAGIC) + littleEndian(kind) + littleEndian(len) + littleEndian(code);
+}
+
 function word(kind, code, body) {
-  return littleEndian(MAGIC) + littleEndian(kind) + littleEndian(body.length) + littleEndian(code) + body;
+  return head(kind, code, body.length) + body;
 }
 
 function tell(kind, code, body = '') {
@@ -99,11 +103,13 @@ function parse(bytes, at, end) {
   const text = (len) => (len ? bytes.toString(undefined, at, (at += len)) : '');
   const take = (len) => bytes.subarray(at, (at += len));
   const codeLen = number(), nameLen = number(), args = number(), env = number(), files = number();
-  const stdin = number(), flags = number(), rulesLen = number();
+  const stdin = number(), flags = number(), rulesLen = number(), toolsLen = number();
   const job = { bytes, codeAt: at, codeLen, code: text(codeLen), name: text(nameLen), flags, args: [], env: [], files: [] };
   at += rulesLen; // rules of a policy: none is enforced here
+  job.tools = text(toolsLen);
   for (let i = 0; i < args; i++) job.args.push(text(number()));
   for (let i = 0; i < env; i++) job.env.push(text(number()));
+  for (let i = 0; i < (flags >> 16 & 255); i++) number(); // the slot shows the modules of a package set
   for (let i = 0; i < files; i++) {
     const pathLen = number(), mode = number(), dataLen = long();
     job.files.push({ path: text(pathLen), mode, data: take(dataLen) });
@@ -113,9 +119,9 @@ function parse(bytes, at, end) {
   return job;
 }
 
-function readJob(fd = JOB) {
+function readJob(fd = JOB, kind = START) {
   const have = readOn(fd, room, 0, HEAD_LEN);
-  if (numberAt(room, 0) !== MAGIC || numberAt(room, 4) !== START) reallyExit(1);
+  if (numberAt(room, 0) !== MAGIC || numberAt(room, 4) !== kind) reallyExit(1);
   const end = HEAD_LEN + numberAt(room, 8);
   const bytes = end <= room.length ? room : Buffer.allocUnsafeSlow(end);
   if (bytes !== room) room.copy(bytes, 0, 0, have);
@@ -123,10 +129,15 @@ function readJob(fd = JOB) {
   return parse(bytes, HEAD_LEN, end);
 }
 
+// The next cell of a session.
+function readCell() {
+  return readJob(JOB, CELL);
+}
+
 // A job as the daemon would send it: a program and its name.
 function writeJob(code, name) {
-  const head = [MAGIC, START, 32 + code.length + name.length, 0, code.length, name.length, 0, 0, 0, 0, 0, 0];
+  const head = [MAGIC, START, 36 + code.length + name.length, 0, code.length, name.length, 0, 0, 0, 0, 0, 0, 0];
   return head.map(littleEndian).join('') + code + name;
 }
 
-module.exports = { READY, FAILED, ERROR, DONE, plainJson, speakTo, tell, tellBegun, linger, readJob, writeJob };
+module.exports = { JOB, HEAD_LEN, MAGIC, numberAt, READY, FAILED, ERROR, DONE, DISPLAY, plainJson, head, speakTo, tell, tellBegun, linger, readJob, readCell, writeJob };

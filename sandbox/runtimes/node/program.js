@@ -39,9 +39,12 @@ function compileModule(job) {
 const SCRIPT_NAMES = ['exports', 'require', 'module', '__filename', '__dirname'];
 const IMPORTS = vm.constants?.USE_MAIN_CONTEXT_DEFAULT_LOADER;
 
+function sourceOf(job) {
+  return job.code.startsWith('#!') ? job.code.replace(/^#!.*/, '') : job.code;
+}
+
 function compileScript(job) {
-  const source = job.code.startsWith('#!') ? job.code.replace(/^#!.*/, '') : job.code;
-  job.script = vm.compileFunction(source, SCRIPT_NAMES,
+  job.script = vm.compileFunction(sourceOf(job), SCRIPT_NAMES,
     { filename: WORK + job.name, importModuleDynamically: IMPORTS });
 }
 
@@ -130,6 +133,14 @@ function callOf(job, { made, require }) {
   return job.script.bind(made.exports, made.exports, require, made, made.filename, made.path);
 }
 
+// The call of a program whose last value is displayed, or null (display.js).
+function showingCallOf(job, { made, require }, display) {
+  const options = { filename: made.filename, importModuleDynamically: IMPORTS };
+  const values = [made.exports, require, made, made.filename, made.path];
+  const names = Object.fromEntries(SCRIPT_NAMES.map((name, i) => [name, values[i]]));
+  return IMPORTS ? display.callOf(sourceOf(job), options, names) : null;
+}
+
 function startScript({ made, executing }, call) {
   main = made;
   Module._cache[made.filename] = made;
@@ -172,11 +183,12 @@ function needsPackage(job) {
   return job.isModule && !FINDS_MODULES && !existsSync(WORK + 'package.json');
 }
 
-// Returns the function that starts the program.
-function starterOf(job) {
+// Returns the function that starts the program.  `display`: null, or the module that shows its last value.
+function starterOf(job, display) {
   if (isPlain(job)) {
     const plain = mainOf(job);
-    return startScript.bind(null, plain, callOf(job, plain));
+    job.showing = display && showingCallOf(job, plain, display);
+    return startScript.bind(null, plain, job.showing ?? callOf(job, plain));
   }
   return needsPackage(job)
     ? () => process.nextTick(startModule, job)
@@ -190,4 +202,4 @@ function forgetModules() {
     for (const name of Object.keys(memory)) delete memory[name];
 }
 
-module.exports = { syntaxError, starterOf, dropMain, makeMainAhead, forgetModules, warmUp };
+module.exports = { sourceOf, makeMain, syntaxError, starterOf, dropMain, makeMainAhead, forgetModules, warmUp };

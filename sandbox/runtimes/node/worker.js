@@ -11,12 +11,17 @@ const v8 = require('v8');
 const { Console } = require('console');
 const { Writable } = require('stream');
 const describe = require('./failure.js');
-const { WORK, makeFileAhead, writeFiles } = require('./files.js');
-const { READY, FAILED, ERROR, DONE, plainJson, tell, tellBegun, linger, readJob } = require('./job.js');
+const files = require('./files.js');
+const words = require('./job.js');
 const program = require('./program.js');
 const rehearse = require('./rehearsal.js');
 
+const { WORK, makeFileAhead, writeFiles } = files;
+const { READY, FAILED, ERROR, DONE, plainJson, tell, tellBegun, linger, readJob } = words;
+
 const DETERMINISTIC = 1;
+const DISPLAY = 4;
+const SESSION = 8;
 const REPORT_MAX = 64 << 10;
 const USUAL_NAME = 'main.js';
 
@@ -123,9 +128,20 @@ function warmUp() {
   return program.warmUp();
 }
 
+// The job is the first cell of a session, whose end is not that of the process.
+function runCells() {
+  process.removeAllListeners('uncaughtExceptionMonitor');
+  process.removeAllListeners('exit');
+  require('./cells.js')(job, { describe, files, words, program }, setProcess, fail);
+}
+
 // Does everything for a job, up to its first line.
 function perform(fd) {
   job = readJob(fd);
+  if (job.flags & SESSION) {
+    runCells();
+    return;
+  }
   try {
     writeFiles(job);
     setProcess();
@@ -133,8 +149,11 @@ function perform(fd) {
     fail(error);
   }
   const failure = program.syntaxError(job);
-  const start = program.starterOf(job);
+  const display = job.flags & DISPLAY ? require('./display.js') : null;
+  const start = program.starterOf(job, display);
+  display?.start();
   if (job.flags & DETERMINISTIC) require('./steady.js')();
+  if (job.tools) require('./tools.js')(job.tools);
   program.forgetModules();
   if (failure) report(failure, true);
   else tellBegun();

@@ -15,8 +15,11 @@
  *				  slots for the daemon, whose workers run one program each; does not
  *				  return
  *
- * `parts` are functions of the harness (ahead, prepare, judge, forget, compile, finish, context,
- * wake): see run_program.h.
+ *	_ced.tool_begin()  before tools are offered (tools.h)
+ *	_ced.tool_send(id, body)  sends a call of a tool
+ *	_ced.tool_receive(how)	  the next answer: (id, whether it is a result, JSON); None: none is there
+ *
+ * `parts` are functions of the harness, in the order of `struct harness` in run_program.h.
  * A job is (source, name, args, env, stdin kind, file count, processors).
  *
  * The harness removes this module from sys.modules.  A program that finds it can do nothing with it
@@ -40,6 +43,7 @@
 #include "sandbox/runtimes/python/run_program.h"
 #include "sandbox/runtimes/python/streams.h"
 #include "sandbox/runtimes/python/substitutes.h"
+#include "sandbox/runtimes/python/tools.h"
 #include "sandbox/worker/joblink.h"
 #include "sandbox/worker/worker.h"
 #include "sandbox/zygote/zygote.h"
@@ -54,9 +58,12 @@ static bool told_of_fork; /* PyOS_AfterFork_Child() is called in each worker */
 
 static int take_parts(PyObject *parts)
 {
-	return PyArg_ParseTuple(parts, "OOOOOOOO", &harness.ahead, &harness.prepare, &harness.judge,
-		       &harness.forget, &harness.compile, &harness.finish, &harness.context,
-		       &harness.wake)
+	return PyArg_ParseTuple(parts, "OOOOOOOOOOOOOOOOOO", &harness.ahead, &harness.prepare,
+		       &harness.judge, &harness.forget, &harness.compile, &harness.finish,
+		       &harness.context, &harness.wake, &harness.use_packages, &harness.offer,
+		       &harness.display.split, &harness.display.start, &harness.display.drive,
+		       &harness.display.show, &harness.display.finish, &harness.display.rest,
+		       &harness.rest, &harness.cell)
 		       ? 0
 		       : -1;
 }
@@ -269,6 +276,9 @@ static PyMethodDef methods[] = {
 	{ "rehearse", ced_rehearse, METH_VARARGS, NULL },
 	{ "use_processors", ced_use_processors, METH_O, NULL },
 	{ "serve", ced_serve, METH_VARARGS, NULL },
+	{ "tool_begin", tools_begin, METH_NOARGS, NULL },
+	{ "tool_send", tools_send, METH_VARARGS, NULL },
+	{ "tool_receive", tools_receive, METH_O, NULL },
 	{ NULL, NULL, 0, NULL },
 };
 

@@ -28,3 +28,9 @@ int audit_start(struct span rules, struct span name);
 
 /* The program's first line is next: from here on, a call without a frame is the program's. */
 void audit_begin(void);
+
+/* A cell of a session is over: until audit_begin(), a call without a frame is the harness's. */
+void audit_rest(void);
+
+/* The next cell has this name. */
+void audit_name(struct span name);

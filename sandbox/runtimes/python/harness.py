@@ -12,6 +12,7 @@ AT_START = frozenset(sys.modules) | frozenset(sys.builtin_module_names)
 import _ced
 import atexit
 import builtins
+import display
 import gc
 import importlib.machinery
 import io
@@ -20,11 +21,13 @@ import os
 import signal
 import stat
 import time
+import tools
 from _contextvars import copy_context
 from gc import collect, get_objects
 from json.encoder import encode_basestring_ascii as quoted
 
 WORK = "/work"
+SETS = "/sets"
 PLAIN = "main.py"  # the name of a program that has none
 MESSAGE_MAX = 8192  # characters of a message or a line in a report
 NAME_MAX = 256
@@ -47,11 +50,13 @@ def prepare_zygote(steady):
         del os.environ[name]
     sys.path[:] = [WORK] + [path for path in sys.path if path != folder]
     sys.path_importer_cache.pop(folder, None)
-    for name in "_ced", "harness", "libraries", "samples":
+    for name in "_ced", "display", "harness", "libraries", "samples", "tools":
         sys.modules.pop(name, None)
     real["rehearsal"] = source, "rehearsal.py", ["argument"], ["NAME=value"], None, 0, 0
     real["modules"] = frozenset(sys.modules)
-    real["parts"] = ahead, prepare, judge, forget, compile, atexit._run_exitfuncs, copy_context, wake
+    real["parts"] = (ahead, prepare, judge, forget, compile, atexit._run_exitfuncs, copy_context, wake, use_packages,
+                     tools.offer)
+    real["parts"] += display.PARTS + (tools.rest, cell)
     open_streams()
     rehearse()
 
@@ -187,6 +192,17 @@ def make_room(names):
                 del sys.modules[module]
 
 
+def use_packages(names):
+    """
+    Package sets come behind the job's folder.  They are no site directories, so nobody reads their
+    files *.pth.  A module that we have imported gives way to that of a set.
+    """
+    folders = [SETS + "/" + name for name in names]
+    sys.path[1:1] = folders
+    for folder in folders:
+        make_room(os.listdir(folder))
+
+
 def new_main():
     """A __main__ module as a script has it, except for its path."""
     main = type(sys)("__main__")
@@ -223,6 +239,38 @@ def prepare(name, args, env, kind, file_count, processors):
     sys.modules["__main__"] = main = real.pop("main", None) or new_main()
     main.__file__ = main.__loader__.path = WORK + "/" + name
     return main.__dict__
+
+
+# ---- sessions ----------------------------------------------------------------------------------
+
+
+def cell(name, source, args):
+    """The globals of a session, for its next cell.  Without `args`: its first, which is prepared."""
+    if args is None:
+        real["session"] = sys.modules["__main__"]
+        sys.excepthook = show_exception
+    else:
+        open_stdin()
+        sys.argv = [name] + args
+    main = real["session"]
+    main.__file__ = WORK + "/" + name
+    remember_lines(main.__file__, source)
+    return main.__dict__
+
+
+def remember_lines(path, source):
+    """A cell is no file, so tracebacks and inspect.getsource() find its lines here."""
+    import linecache
+
+    lines = source.decode("utf-8", "replace").splitlines(True)
+    linecache.cache[path] = len(source), None, lines, path
+
+
+def show_exception(kind, error, traceback):
+    """As the interpreter does, which would look for the lines in a file."""
+    import traceback as printer
+
+    printer.print_exception(kind, error, traceback)
 
 
 # ---- after the program -------------------------------------------------------------------------

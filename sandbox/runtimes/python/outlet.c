@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -32,6 +33,9 @@ static bool begun;
  */
 static _Atomic bool is_helped;   /* there is a helper, and it will look at the buffers again */
 static _Atomic bool is_flooding; /* also since its last look */
+
+static pthread_t helper; /* the last one; it is joined if it is dismissed, else it is detached */
+static _Atomic int is_dismissed; /* a futex, on which it waits */
 
 /* Counted by callers, who hold the interpreter's lock. */
 static unsigned long last_text_ms;
@@ -187,33 +191,51 @@ static void *help(void *unused)
 {
 	const struct timespec tick = { .tv_nsec = OUTLET_TICK_MS * 1000000L };
 
-	for (unsigned idle = 0; idle < OUTLET_IDLE;) {
-		(void)syscall(SYS_nanosleep, &tick, NULL);
+	for (unsigned idle = 0; idle < OUTLET_IDLE && !is_dismissed;) {
+		(void)syscall(SYS_futex, &is_dismissed, FUTEX_WAIT_PRIVATE, 0, &tick);
 		(void)pthread_mutex_lock(&lock);
 		idle = look() ? 0 : idle + 1;
 		is_flooding = is_flooding && idle == 0;
-		is_helped = idle < OUTLET_IDLE;
+		is_helped = idle < OUTLET_IDLE && !is_dismissed;
+		if (!is_helped && !is_dismissed)
+			(void)pthread_detach(pthread_self());
 		(void)pthread_mutex_unlock(&lock);
 	}
 	return unused;
+}
+
+/* Nothing starts another one meanwhile: the caller holds the interpreter's lock. */
+void outlet_dismiss_helper(void)
+{
+	bool joins;
+
+	(void)pthread_mutex_lock(&lock);
+	joins = is_helped;
+	is_dismissed = joins;
+	(void)pthread_mutex_unlock(&lock);
+	if (!joins)
+		return;
+	(void)syscall(SYS_futex, &is_dismissed, FUTEX_WAKE_PRIVATE, 1);
+	(void)pthread_join(helper, NULL);
+	is_helped = false;
+	is_flooding = false;
+	is_dismissed = 0;
 }
 
 /* Signals go to the program's own threads. */
 static bool start_helper(void)
 {
 	pthread_attr_t attributes;
-	pthread_t thread;
 	sigset_t all;
 	sigset_t kept;
 	int error;
 
 	if (pthread_attr_init(&attributes) != 0)
 		return false;
-	(void)pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 	(void)pthread_attr_setstacksize(&attributes, HELPER_STACK_BYTES);
 	(void)sigfillset(&all);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &kept);
-	error = pthread_create(&thread, &attributes, help, NULL);
+	error = pthread_create(&helper, &attributes, help, NULL);
 	(void)pthread_sigmask(SIG_SETMASK, &kept, NULL);
 	(void)pthread_attr_destroy(&attributes);
 	return error == 0;

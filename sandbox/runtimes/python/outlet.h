@@ -64,5 +64,8 @@ bool outlet_is_due(enum outlet which);
  */
 bool outlet_is_helped(void);
 
+/* Ends the helper, if there is one: between two cells of a session the program has one thread less. */
+void outlet_dismiss_helper(void);
+
 /* Milliseconds of a cheap clock that no program can set. */
 unsigned long outlet_now_ms(void);

@@ -1,3 +1,4 @@
+#define PY_SSIZE_T_CLEAN
 #include "sandbox/runtimes/python/run_program.h"
 
 #include <dlfcn.h>
@@ -11,13 +12,16 @@
 #include "sandbox/child_exit.h"
 #include "sandbox/jail_env.h"
 #include "sandbox/runtimes/python/audit.h"
+#include "sandbox/runtimes/python/branch.h"
 #include "sandbox/runtimes/python/streams.h"
 #include "sandbox/worker/joblink.h"
 #include "sandbox/worker/program.h"
 #include "sandbox/worker/worker.h"
 
-#define PLAIN_NAME     "main.py"
-#define EXIT_UNFLUSHED 120 /* the interpreter's exit code if stdout cannot be flushed */
+#define PLAIN_NAME      "main.py"
+#define TOP_LEVEL_AWAIT 0x2000 /* PyCF_ALLOW_TOP_LEVEL_AWAIT, which is not in the limited API */
+#define EXIT_UNFLUSHED  120    /* the interpreter's exit code if stdout cannot be flushed */
+#define EXIT_SIGNALED   128    /* a shell's exit code for a signal, which is added */
 
 /*
  * Names of attributes, interned in the zygote.  The interpreter's method cache uses the address of
@@ -32,6 +36,7 @@ static void (*steady_begin)(void);
 
 int run_program_init(void)
 {
+	branch_init();
 	*(void **)&steady_begin = dlsym(RTLD_DEFAULT, "ced_steady_begin");
 	words.closed = PyUnicode_InternFromString("closed");
 	words.flush = PyUnicode_InternFromString("flush");
@@ -118,21 +123,37 @@ struct files_ahead {
 	int input;
 };
 
-/* The job's bytes stay in memory until the end, and so does what *ret_program points to. */
-static PyObject *job_take(struct files_ahead ahead, struct program *ret_program)
+/* What came last over the job socket.  Its bytes stay in memory while its program runs. */
+static struct joblink_job job_now;
+
+/*
+ * The descriptors of a job, from the one numbered `next` on: its stdin, and the pipe that it
+ * displays into.  -1: none.
+ */
+static void take_fds(struct program *program, int next, int *ret_stdin, int *ret_display)
 {
-	struct joblink_job job = { NULL, 0, -1 };
+	*ret_stdin = program->has_stdin ? job_now.fds[next++] : -1;
+	*ret_display = program->flags & JOB_FLAG_DISPLAY ? job_now.fds[next] : -1;
+	if (*ret_display < 0)
+		program->flags &= ~JOB_FLAG_DISPLAY;
+}
+
+/* *ret_display: -1, or the pipe that the program displays into. */
+static PyObject *job_take(struct files_ahead ahead, struct program *ret_program, int *ret_display)
+{
+	int stdin_fd = -1;
 	struct err err = ERR_INIT;
 
-	if (joblink_wait(WORKER_JOB_FD, &job, &err) < 0)
+	if (joblink_wait(WORKER_JOB_FD, &job_now, &err) < 0)
 		leave();
-	if (program_parse(job.body, job.len, ret_program, &err) < 0)
+	if (program_parse(job_now.body, job_now.len, ret_program, &err) < 0)
 		leave();
 	if (program_write(ret_program, AT_FDCWD, ahead.code, &err) < 0)
 		joblink_fail(WORKER_JOB_FD, err.text);
 	if (steady_begin)
 		steady_begin();
-	return job_tuple(ret_program, job.stdin_fd, ahead.input);
+	take_fds(ret_program, 0, &stdin_fd, ret_display);
+	return job_tuple(ret_program, stdin_fd, ahead.input);
 }
 
 /* ---- exceptions --------------------------------------------------------------------------- */
@@ -193,6 +214,8 @@ struct script {
 	PyObject *name;
 	PyObject *path; /* owned */
 	PyObject *scope;
+	PyObject
+		*runner; /* takes the coroutine that a program with `await` is; NULL: none may be */
 };
 
 /* Most jobs are plain: a program and nothing else. */
@@ -232,6 +255,7 @@ static int script_init(
 static void script_done(struct script *script)
 {
 	Py_CLEAR(script->path);
+	Py_CLEAR(script->runner);
 	Py_CLEAR(script->scope);
 }
 
@@ -247,6 +271,103 @@ static void wait_at_gate(const struct program *program)
 		leave();
 }
 
+/* One code object, or two if the value of the last expression is to be shown. */
+struct compiled {
+	PyObject *code, *last; /* owned; `last` is NULL or None: there is none */
+	int awaits;
+};
+
+/* The current exception keeps no frame of ours. */
+static void drop_traceback(void)
+{
+	PyObject *type = NULL;
+	PyObject *value = NULL;
+	PyObject *traceback = NULL;
+
+	PyErr_Fetch(&type, &value, &traceback);
+	Py_XDECREF(traceback);
+	PyErr_Restore(type, value, NULL);
+}
+
+static int script_compile(const struct script *script, const struct harness *harness, bool displays,
+	struct compiled *ret_compiled)
+{
+	struct compiled made = { .code = NULL };
+	PyObject *parts;
+
+	if (!displays) {
+		made.code = PyObject_CallFunction(harness->compile, "OOsii", script->source,
+			script->path, "exec", script->runner ? TOP_LEVEL_AWAIT : 0, 1);
+		*ret_compiled = made;
+		return made.code ? 0 : -1;
+	}
+	parts = PyObject_CallFunctionObjArgs(
+		harness->display.split, script->source, script->path, NULL);
+	if (!parts || !PyArg_ParseTuple(parts, "OOi", &made.code, &made.last, &made.awaits)) {
+		drop_traceback();
+		return -1;
+	}
+	Py_INCREF(made.code);
+	Py_INCREF(made.last);
+	Py_DECREF(parts);
+	*ret_compiled = made;
+	return 0;
+}
+
+/* The value of a program that awaits, or NULL with the exception that it raised. */
+static PyObject *drive(
+	const struct harness *harness, const struct script *script, const struct compiled *compiled)
+{
+	PyObject *end = PyObject_CallFunctionObjArgs(
+		harness->display.drive, compiled->code, compiled->last, script->scope, NULL);
+	PyObject *value = NULL;
+	PyObject *error = NULL;
+
+	if (!end || !PyArg_ParseTuple(end, "OO", &value, &error))
+		return NULL;
+	if (error == Py_None) {
+		Py_INCREF(value);
+	} else {
+		value = NULL;
+		Py_INCREF(error);
+		PyErr_Restore(PyObject_Type(error), error, PyException_GetTraceback(error));
+	}
+	Py_DECREF(end);
+	return value;
+}
+
+/* The value of the last expression, None if it is not wanted, or NULL with an exception set. */
+static PyObject *script_evaluate(
+	const struct harness *harness, const struct script *script, const struct compiled *compiled)
+{
+	PyObject *result;
+
+	if (compiled->awaits)
+		return drive(harness, script, compiled);
+	result = PyEval_EvalCode(compiled->code, script->scope, script->scope);
+	if (result && !compiled->last && script->runner)
+		result = PyObject_CallFunction(script->runner, "N", result);
+	if (!result || !compiled->last || compiled->last == Py_None)
+		return result;
+	Py_DECREF(result);
+	return PyEval_EvalCode(compiled->last, script->scope, script->scope);
+}
+
+/* Takes `value`, which may be NULL.  -1 with an exception set. */
+static int script_show(const struct harness *harness, PyObject *value, bool displays)
+{
+	PyObject *shown;
+
+	if (!value || !displays) {
+		Py_XDECREF(value);
+		return value ? 0 : -1;
+	}
+	shown = PyObject_CallFunctionObjArgs(harness->display.show, value, NULL);
+	Py_DECREF(value);
+	Py_XDECREF(shown);
+	return shown ? 0 : -1;
+}
+
 /*
  * The exit code, negative for a signal.  `program`: reports to the daemon; NULL: a rehearsal, which
  * does not.
@@ -255,23 +376,23 @@ static int script_run(
 	struct script *script, const struct harness *harness, const struct program *program)
 {
 	bool aloud = program != NULL;
-	PyObject *result;
-	PyObject *code = PyObject_CallFunction(
-		harness->compile, "OOsii", script->source, script->path, "exec", 0, 1);
+	bool displays = aloud && (program->flags & JOB_FLAG_DISPLAY);
+	struct compiled compiled = { .code = NULL };
+	int result = script_compile(script, harness, displays, &compiled);
 
 	if (aloud)
 		wait_at_gate(program);
-	if (!code)
+	if (result < 0)
 		return judge(harness, take_exception(), script->path, script->source, true, aloud);
 	if (aloud) {
 		audit_begin();
 		tell(JOB_BEGUN, 0, NULL, 0);
 	}
-	result = PyEval_EvalCode(code, script->scope, script->scope);
-	Py_DECREF(code);
-	if (!result)
+	result = script_show(harness, script_evaluate(harness, script, &compiled), displays);
+	Py_DECREF(compiled.code);
+	Py_XDECREF(compiled.last);
+	if (result < 0)
 		return judge(harness, take_exception(), script->path, script->source, false, aloud);
-	Py_DECREF(result);
 	return 0;
 }
 
@@ -354,12 +475,24 @@ static void call_quietly(PyObject *call)
 	Py_XDECREF(result);
 }
 
+/* An error, while figures are drawn for instance, is shown as one in an exit handler is. */
+static void finish_part(PyObject *part)
+{
+	PyObject *result = PyObject_CallObject(part, NULL);
+
+	if (!result)
+		PyErr_WriteUnraisable(part);
+	Py_XDECREF(result);
+}
+
 /* Whether stdout could be flushed.  Output of __del__ in forget() is flushed too. */
-static bool wind_up(const struct harness *harness, struct script *script)
+static bool wind_up(const struct harness *harness, struct script *script, bool displays)
 {
 	bool flushed;
 
 	join_threads();
+	if (displays)
+		finish_part(harness->display.finish);
 	call_quietly(harness->finish);
 	flushed = flush_both();
 	script_done(script);
@@ -377,8 +510,6 @@ static void die_of(int number)
 	(void)kill(getpid(), number);
 }
 
-/* ---- a worker ------------------------------------------------------------------------------ */
-
 /* prepare() failed: the environment may be one that no process can have. */
 __attribute__((noreturn)) static void fail_to_begin(void)
 {
@@ -389,6 +520,180 @@ __attribute__((noreturn)) static void fail_to_begin(void)
 	joblink_fail(
 		WORKER_JOB_FD, bytes ? PyBytes_AsString(bytes) : "the job could not be prepared");
 }
+
+/* The program finds the tools of its client. */
+static void offer_tools(
+	const struct harness *harness, const struct program *program, struct script *script)
+{
+	PyObject *runner;
+
+	if (!program->tools.len)
+		return;
+	runner = PyObject_CallFunction(harness->offer, "y#O", program->tools.bytes,
+		(Py_ssize_t)program->tools.len, script->scope);
+	if (!runner)
+		fail_to_begin();
+	if (runner == Py_None)
+		Py_CLEAR(runner);
+	script->runner = runner;
+}
+
+static void start_display(const struct harness *harness, int fd)
+{
+	PyObject *result = PyObject_CallFunction(harness->display.start, "i", fd);
+
+	if (!result)
+		fail_to_begin();
+	Py_DECREF(result);
+}
+
+/* ---- a session: one program after the other, in one scope ------------------------------------ */
+
+static void replace_fd(int fd, int number)
+{
+	if (dup2(fd, number) < 0)
+		leave();
+	close(fd);
+}
+
+/* Without stdin a cell reads /dev/null, and not what was left of the last cell's. */
+static void take_cell_stdin(int fd)
+{
+	if (fd >= 0) {
+		Py_XDECREF(take_stdin(fd, -1));
+		return;
+	}
+	fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		leave();
+	replace_fd(fd, STDIN_FILENO);
+}
+
+/* The program may stand in another folder now. */
+static void write_cell_files(const struct program *program)
+{
+	struct err err = ERR_INIT;
+	int dir;
+
+	if (program->file_count == 0)
+		return;
+	dir = open(JAIL_WORK_DIR, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		leave();
+	if (program_write_files(program, dir, &err) < 0)
+		joblink_fail(WORKER_JOB_FD, err.text);
+	close(dir);
+}
+
+/* The child goes on here, too, when it becomes the worker. */
+static void keep_state(void)
+{
+	enum kept_why why = KEPT_WELL;
+
+	if (branch(job_now.fds[0], job_now.fds[1], &why))
+		worker = getpid();
+	else
+		tell(JOB_AGREED, (int32_t)why, NULL, 0);
+}
+
+static void cell_take(struct program *ret_program, int *ret_display)
+{
+	struct err err = ERR_INIT;
+	int stdin_fd = -1;
+	int kind;
+
+	while ((kind = joblink_wait_next(WORKER_JOB_FD, &job_now, &err)) == JOB_KEEP)
+		keep_state();
+	if (kind != JOB_CELL || program_parse(job_now.body, job_now.len, ret_program, &err) < 0)
+		leave();
+	replace_fd(job_now.fds[0], STDOUT_FILENO);
+	replace_fd(job_now.fds[1], STDERR_FILENO);
+	take_fds(ret_program, 2, &stdin_fd, ret_display);
+	take_cell_stdin(stdin_fd);
+	write_cell_files(ret_program);
+	audit_name(ret_program->entrypoint);
+}
+
+/* Takes `args`. */
+static PyObject *enter_scope(
+	const struct harness *harness, const struct script *script, PyObject *args)
+{
+	PyObject *scope =
+		PyObject_CallFunction(harness->cell, "OON", script->name, script->source, args);
+
+	if (!scope)
+		fail_to_begin();
+	return scope;
+}
+
+static void cell_init(
+	struct script *script, const struct harness *harness, const struct program *program)
+{
+	memset(script, 0, sizeof(*script));
+	script->source =
+		PyBytes_FromStringAndSize(program->code.bytes, (Py_ssize_t)program->code.len);
+	script->name = decode(program->entrypoint);
+	if (!script->source || !script->name)
+		leave();
+	script->scope = enter_scope(harness, script, list_of(program->args, program->arg_count));
+	script->path = PyDict_GetItemString(script->scope, "__file__");
+	if (!script->path)
+		leave();
+	Py_INCREF(script->path);
+}
+
+static void cell_done(struct script *script)
+{
+	Py_CLEAR(script->source);
+	Py_CLEAR(script->name);
+	script_done(script);
+}
+
+/*
+ * Everything that the cell has called is answered, and what it has displayed and printed is in its
+ * pipes, before the daemon is told.
+ */
+static void end_cell(const struct harness *harness, const struct program *program, int exit_code)
+{
+	bool flushed;
+
+	if (program->tools.len)
+		finish_part(harness->rest);
+	if (program->flags & JOB_FLAG_DISPLAY)
+		finish_part(harness->display.rest);
+	flushed = flush_both();
+	streams_rest();
+	audit_rest();
+	if (exit_code < 0)
+		exit_code = EXIT_SIGNALED - exit_code;
+	tell(JOB_DONE, flushed ? exit_code : EXIT_UNFLUSHED, NULL, 0);
+}
+
+/*
+ * Runs the cells of a session after the first.  Between two cells this thread keeps the
+ * interpreter's lock, and the daemon freezes the process.
+ */
+__attribute__((noreturn)) static void run_cells(
+	const struct harness *harness, struct program *program, int exit_code)
+{
+	struct script script;
+	int display = -1;
+
+	for (;;) {
+		end_cell(harness, program, exit_code);
+		if (is_child())
+			child_exit(exit_code);
+		cell_take(program, &display);
+		cell_init(&script, harness, program);
+		offer_tools(harness, program, &script);
+		if (display >= 0)
+			start_display(harness, display);
+		exit_code = script_run(&script, harness, program);
+		cell_done(&script);
+	}
+}
+
+/* ---- a worker ------------------------------------------------------------------------------ */
 
 /*
  * Replaces the thread state by a new one.  The old frames go with the old state, and nothing
@@ -442,6 +747,18 @@ static void hold_to_rules(const struct program *program)
 			"the worker could not apply the policy's rules to this interpreter");
 }
 
+static void use_packages(const struct harness *harness, const struct program *program)
+{
+	PyObject *names = list_of(program->packages, JOB_PACKAGES_OF(program->flags));
+	PyObject *result =
+		names ? PyObject_CallFunctionObjArgs(harness->use_packages, names, NULL) : NULL;
+
+	if (!result)
+		fail_to_begin();
+	Py_DECREF(result);
+	Py_DECREF(names);
+}
+
 /* The globals of a plain program, made in the zygote. */
 static PyObject *plain_scope;
 
@@ -459,6 +776,7 @@ void run_program(const struct harness *harness)
 	struct script script;
 	PyObject *job;
 	struct files_ahead ahead;
+	int display = -1;
 	int exit_code;
 
 	worker = getpid();
@@ -468,12 +786,23 @@ void run_program(const struct harness *harness)
 	if (joblink_ready(WORKER_JOB_FD) < 0)
 		leave();
 	job = harness->program ? job_tuple(harness->program, -1, ahead.input)
-			       : job_take(ahead, &program);
+			       : job_take(ahead, &program, &display);
 	if (script_init(&script, harness, plain_scope, job) < 0)
 		fail_to_begin();
+	if (JOB_PACKAGES_OF(program.flags))
+		use_packages(harness, &program);
+	offer_tools(harness, &program, &script);
+	if (program.flags & JOB_FLAG_SESSION) {
+		Py_INCREF(Py_None);
+		Py_DECREF(enter_scope(harness, &script, Py_None));
+	}
+	if (display >= 0)
+		start_display(harness, display);
 	hold_to_rules(&program);
 	exit_code = script_run(&script, harness, &program);
-	if (!wind_up(harness, &script))
+	if (program.flags & JOB_FLAG_SESSION)
+		run_cells(harness, &program, exit_code);
+	if (!wind_up(harness, &script, display >= 0))
 		exit_code = EXIT_UNFLUSHED;
 	streams_end();
 	if (exit_code < 0)

@@ -21,9 +21,26 @@ struct harness {
 	PyObject *compile; /* the builtin of that name */
 	PyObject *finish;  /* atexit._run_exitfuncs */
 	PyObject *context; /* contextvars.copy_context */
-	PyObject *wake;    /* () the last steps in Python before a worker is warm */
+	PyObject *use_packages; /* (names of sets) makes their modules importable */
+	PyObject *wake;         /* () the last steps in Python before a worker is warm */
+	/* (tools as JSON, globals of the program) -> what runs a program that is a coroutine, or None */
+	PyObject *offer;
+	PyObject *rest; /* () waits until the calls of a cell are answered; it can make no more */
+	/* (name, source, args; None: of the first cell) -> globals of the session */
+	PyObject *cell;
+	/* display.py, for jobs with JOB_FLAG_DISPLAY */
+	struct {
+		/* (source, path) -> (code, code of the last expression or None, awaits) */
+		PyObject *split;
+		PyObject *start; /* (fd) */
+		/* (the two codes, globals) -> (value, None) or (None, exception) */
+		PyObject *drive;
+		PyObject *show;   /* (value) */
+		PyObject *finish; /* () */
+		PyObject *rest;   /* () the same after a cell: its pipe is closed, too */
+	} display;
 	const struct program *program; /* NULL: the job comes over the job socket */
-	void (*end)(int exit_code) __attribute__((noreturn));
+	void (*end)(int exit_code) __attribute__((noreturn)); /* not called in a session */
 };
 
 /* Once, in the zygote, before the others.  0, or -1 with an exception set. */

@@ -391,3 +391,9 @@ void streams_end(void)
 	if (flush_all() < 0)
 		PyErr_Clear();
 }
+
+void streams_rest(void)
+{
+	streams_end();
+	outlet_dismiss_helper();
+}

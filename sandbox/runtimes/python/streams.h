@@ -22,3 +22,6 @@ void streams_begin(void);
 
 /* Writes the rest of the buffers, at the very end. */
 void streams_end(void);
+
+/* The same after a cell, whose streams go on with the next one. */
+void streams_rest(void);

@@ -1,0 +1,605 @@
+#include "daemon/egress/conn.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "daemon/egress/hello.h"
+#include "daemon/egress/request_head.h"
+#include "proto/base/cleanup.h"
+#include "proto/base/clock.h"
+#include "proto/base/container.h"
+#include "proto/base/fdio.h"
+
+#define HEAD_MS       5000
+#define HELLO_MS      5000
+#define LOOKUP_MS     5000
+#define CONNECT_MS    10000
+#define IDLE_MS       60000
+#define MOVE_BYTES    65536
+#define MOVES_AT_ONCE 8 /* in one turn; then other connections get theirs */
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+static void close_io(struct conn *conn, struct loop_io *io, bool reset)
+{
+	const struct linger at_once = { 1, 0 };
+
+	if (io->fd < 0)
+		return;
+	(void)loop_want(&conn->run->egress->loop, io, 0);
+	if (reset)
+		(void)setsockopt(io->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+	close(io->fd);
+	io->fd = -1;
+}
+
+static void tell(struct conn *conn, enum egress_kind kind)
+{
+	static struct egress_msg msg = { .magic = EGRESS_MAGIC }; /* large for a stack */
+
+	msg.kind = kind;
+	conn->report.took_us = clock_us() - conn->started_us;
+	msg.body.connection = conn->report;
+	egress_tell(conn->run->egress, &msg);
+}
+
+static void leave(struct conn *conn, bool reset)
+{
+	struct egress *egress = conn->run->egress;
+
+	close_io(conn, &conn->in, reset);
+	close_io(conn, &conn->out, reset);
+	close_fds(conn->up.pipe, 2);
+	close_fds(conn->down.pipe, 2);
+	free(conn->head);
+	conn->head = NULL;
+	conn->state = CONN_OVER;
+	conn->run->at_once--;
+	list_remove(&conn->link);
+	list_append(&egress->dead, &conn->link);
+}
+
+/* A connection that leads nowhere.  The proxy says so in its own words. */
+static void refuse(struct conn *conn, enum egress_verdict verdict, enum egress_why why)
+{
+	char text[256];
+	const bool says = conn->report.way == EGRESS_BY_PROXY && conn->state != CONN_HELLO &&
+			  !(conn->rule && conn->rule->tls && conn->is_connect);
+
+	conn->report.verdict = verdict;
+	conn->report.why = why;
+	tell(conn, EGRESS_DECIDED);
+	if (says) {
+		cut_printf(text, sizeof(text),
+			"HTTP/1.1 %s\r\nContent-Length: 0\r\nConnection: close\r\n"
+			"X-Ced: %s\r\n\r\n",
+			verdict == EGRESS_FAILED ? "502 Bad Gateway" : "403 Forbidden",
+			egress_why_word(why));
+		(void)send(conn->in.fd, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT);
+		(void)shutdown(conn->in.fd, SHUT_WR);
+	}
+	leave(conn, !says);
+}
+
+/* The end of one that was allowed. */
+static void finish(struct conn *conn, enum egress_why why, bool reset)
+{
+	const bool limit = why == EGRESS_WHY_UP_BYTES || why == EGRESS_WHY_DOWN_BYTES;
+
+	conn->report.verdict = limit ? EGRESS_LIMIT : EGRESS_ALLOWED;
+	conn->report.why = why;
+	tell(conn, EGRESS_CLOSED);
+	leave(conn, reset);
+}
+
+static void enter(struct conn *conn, enum conn_state state, int64_t most_ms)
+{
+	conn->state = state;
+	conn->deadline_ms = clock_ms() + most_ms;
+}
+
+static void want(struct conn *conn, struct loop_io *io, uint32_t events)
+{
+	(void)loop_want(&conn->run->egress->loop, io, events);
+}
+
+/* ---- moving bytes ---------------------------------------------------------------------------- */
+
+/* Of one direction: from where, to where, and what is counted. */
+struct course {
+	struct conn_flow *flow;
+	int from, to;
+	uint64_t *used, *counted; /* by the run and by this connection */
+	uint64_t most;
+	enum egress_why limit;
+};
+
+static struct course course_of(struct conn *conn, bool is_up)
+{
+	struct run *run = conn->run;
+
+	if (is_up)
+		return (struct course){ &conn->up, conn->in.fd, conn->out.fd, &run->up,
+			&conn->report.up, run->rules.up_bytes, EGRESS_WHY_UP_BYTES };
+	return (struct course){ &conn->down, conn->out.fd, conn->in.fd, &run->down,
+		&conn->report.down, run->rules.down_bytes, EGRESS_WHY_DOWN_BYTES };
+}
+
+enum moved {
+	MOVED_WAITS,
+	MOVED_SOME,
+	MOVED_LIMIT,
+	MOVED_BROKEN,
+};
+
+/* At the limit: an end is still seen, and one more byte is too many. */
+static enum moved look_past_limit(const struct course *course)
+{
+	char byte;
+	ssize_t got = recv(course->from, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+
+	if (got < 0)
+		return errno == EAGAIN ? MOVED_WAITS : MOVED_BROKEN;
+	course->flow->ended = got == 0;
+	return got == 0 ? MOVED_SOME : MOVED_LIMIT;
+}
+
+/* A pipe holds 64 KiB, and less where the kernel gives this user no more. */
+static ssize_t fill_from(const struct course *course, size_t most)
+{
+	struct conn_flow *flow = course->flow;
+	ssize_t got;
+
+	if (!flow->first_len)
+		return splice(course->from, NULL, flow->pipe[1], NULL, most,
+			SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
+	got = write(flow->pipe[1], flow->first, flow->first_len < most ? flow->first_len : most);
+	if (got > 0) {
+		flow->first += got;
+		flow->first_len -= (size_t)got;
+	}
+	return got;
+}
+
+static enum moved fill(const struct course *course)
+{
+	uint64_t left = course->most - *course->used;
+	ssize_t got;
+
+	if (left == 0 && course->flow->first_len)
+		return MOVED_LIMIT;
+	if (left == 0)
+		return look_past_limit(course);
+	got = fill_from(course, left < MOVE_BYTES ? (size_t)left : MOVE_BYTES);
+	if (got < 0)
+		return errno == EAGAIN || errno == EINTR ? MOVED_WAITS : MOVED_BROKEN;
+	course->flow->ended = got == 0;
+	course->flow->filled = (size_t)got;
+	*course->used += (uint64_t)got;
+	*course->counted += (uint64_t)got;
+	return MOVED_SOME;
+}
+
+static enum moved empty(const struct course *course)
+{
+	ssize_t sent = splice(course->flow->pipe[0], NULL, course->to, NULL, course->flow->filled,
+		SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
+
+	if (sent < 0)
+		return errno == EAGAIN || errno == EINTR ? MOVED_WAITS : MOVED_BROKEN;
+	course->flow->filled -= (size_t)sent;
+	return MOVED_SOME;
+}
+
+static enum moved move_once(const struct course *course)
+{
+	struct conn_flow *flow = course->flow;
+
+	if (flow->filled > 0)
+		return empty(course);
+	if (!flow->ended)
+		return fill(course);
+	if (flow->shut)
+		return MOVED_WAITS;
+	flow->shut = true;
+	return shutdown(course->to, SHUT_WR) < 0 ? MOVED_BROKEN : MOVED_SOME;
+}
+
+/* False: the connection is over. */
+static bool move(struct conn *conn, bool is_up)
+{
+	const struct course course = course_of(conn, is_up);
+	enum moved moved = MOVED_SOME;
+
+	for (int i = 0; i < 2 * MOVES_AT_ONCE && moved == MOVED_SOME; i++) {
+		moved = move_once(&course);
+		if (moved == MOVED_SOME)
+			conn->deadline_ms = clock_ms() + IDLE_MS;
+	}
+	if (moved == MOVED_LIMIT)
+		finish(conn, course.limit, true);
+	else if (moved == MOVED_BROKEN)
+		finish(conn, EGRESS_WHY_NONE, true);
+	return moved != MOVED_LIMIT && moved != MOVED_BROKEN;
+}
+
+/*
+ * Urgent bytes end a connection: splice() stops before them for ever, while the socket stays ready.
+ * Who shuts both ways is not asked about here: its last bytes may still wait to be read.
+ */
+static void move_both(struct conn *conn, uint32_t events)
+{
+	const struct conn_flow *up = &conn->up;
+	const struct conn_flow *down = &conn->down;
+
+	if (events & EPOLLPRI) {
+		finish(conn, EGRESS_WHY_NONE, true);
+		return;
+	}
+	if (!move(conn, true) || !move(conn, false))
+		return;
+	if (up->shut && down->shut) {
+		finish(conn, EGRESS_WHY_NONE, false);
+		return;
+	}
+	want(conn, &conn->in,
+		(up->ended || up->filled ? 0U : EPOLLIN | EPOLLPRI) |
+			(down->filled ? EPOLLOUT : 0U));
+	want(conn, &conn->out,
+		(down->ended || down->filled ? 0U : EPOLLIN | EPOLLPRI) |
+			(up->filled ? EPOLLOUT : 0U));
+}
+
+static const char well[] = "HTTP/1.1 200 Connection established\r\n\r\n";
+
+static void begin_moving(struct conn *conn)
+{
+	if (pipe2(conn->up.pipe, O_CLOEXEC | O_NONBLOCK) < 0 ||
+		pipe2(conn->down.pipe, O_CLOEXEC | O_NONBLOCK) < 0) {
+		refuse(conn, EGRESS_FAILED, EGRESS_WHY_MEMORY);
+		return;
+	}
+	conn->report.connect_us = clock_us() - conn->started_us;
+	conn->report.verdict = EGRESS_ALLOWED;
+	tell(conn, EGRESS_DECIDED);
+	enter(conn, CONN_MOVE, IDLE_MS);
+	if (conn->is_connect && !conn->rule->tls &&
+		send(conn->in.fd, well, sizeof(well) - 1, MSG_NOSIGNAL) < 0)
+		finish(conn, EGRESS_WHY_NONE, true);
+	else
+		move_both(conn, 0);
+}
+
+/* ---- connecting ------------------------------------------------------------------------------- */
+
+static void on_out(struct loop_io *io, uint32_t events);
+
+/* Never looks the name up again: what is connected to is what was checked. */
+static void try_next(struct conn *conn)
+{
+	const int one = 1;
+	struct sockaddr_storage to;
+
+	close_io(conn, &conn->out, false);
+	while (conn->list_next < conn->list_count) {
+		const struct address *address = &conn->list[conn->list_next++];
+		socklen_t len = address_socket(address, (uint16_t)conn->report.port, &to);
+
+		conn->out = (struct loop_io){
+			socket(to.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), 0,
+			on_out
+		};
+		if (conn->out.fd < 0)
+			continue;
+		(void)setsockopt(conn->out.fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+		address_write(address, conn->report.address);
+		if (connect(conn->out.fd, (const struct sockaddr *)&to, len) == 0 ||
+			errno == EINPROGRESS) {
+			want(conn, &conn->out, EPOLLOUT);
+			return;
+		}
+		close_io(conn, &conn->out, false);
+	}
+	refuse(conn, EGRESS_FAILED, EGRESS_WHY_CONNECT);
+}
+
+static void on_out(struct loop_io *io, uint32_t events)
+{
+	struct conn *conn = container_of(io, struct conn, out);
+	int error = 0;
+	socklen_t len = sizeof(error);
+
+	if (conn->state == CONN_MOVE) {
+		move_both(conn, events);
+		return;
+	}
+	if (conn->state != CONN_CONNECT)
+		return;
+	if (getsockopt(io->fd, SOL_SOCKET, SO_ERROR, &error, &len) < 0 || error)
+		try_next(conn);
+	else if (events & EPOLLOUT)
+		begin_moving(conn);
+}
+
+static void on_found(void *context, const struct address *list, size_t count)
+{
+	struct conn *conn = context;
+
+	conn->is_looking = false;
+	if (conn->state == CONN_OVER)
+		return;
+	addresses_look_at_host();
+	for (size_t i = 0; i < count; i++)
+		if (!address_is_closed(&list[i], (uint16_t)conn->report.port))
+			conn->list[conn->list_count++] = list[i];
+	if (conn->list_count == 0) {
+		if (count > 0)
+			address_write(&list[0], conn->report.address);
+		refuse(conn, count ? EGRESS_DENIED : EGRESS_FAILED,
+			count ? EGRESS_WHY_CLOSED_ADDRESS : EGRESS_WHY_LOOKUP);
+		return;
+	}
+	enter(conn, CONN_CONNECT, CONNECT_MS);
+	try_next(conn);
+}
+
+static void find(struct conn *conn)
+{
+	struct address address;
+
+	want(conn, &conn->in, 0);
+	enter(conn, CONN_LOOKUP, LOOKUP_MS);
+	if (address_read(conn->report.host, &address)) {
+		on_found(conn, &address, 1);
+		return;
+	}
+	conn->is_looking = true;
+	names_find(conn->run->egress->names, conn->report.host, on_found, conn);
+}
+
+/* ---- looking at what the program sends first --------------------------------------------------- */
+
+/*
+ * Looks at the first bytes and leaves them where they are.  0: nothing is there yet.  -1: the program
+ * sends no more than it did up to the last look.  The socket is not ready again before there are
+ * more, or the program ends.
+ */
+static ssize_t look(struct conn *conn, char *bytes, size_t room)
+{
+	ssize_t got = recv(conn->in.fd, bytes, room, MSG_PEEK | MSG_DONTWAIT);
+	int want_bytes = (int)got + 1;
+
+	if (got < 0)
+		return errno == EAGAIN || errno == EINTR ? 0 : -1;
+	if (got == 0 || (size_t)got == conn->peeked)
+		return -1;
+	conn->peeked = (size_t)got;
+	(void)setsockopt(conn->in.fd, SOL_SOCKET, SO_RCVLOWAT, &want_bytes, sizeof(want_bytes));
+	return got;
+}
+
+static void looked(struct conn *conn)
+{
+	const int one = 1;
+
+	conn->peeked = 0;
+	(void)setsockopt(conn->in.fd, SOL_SOCKET, SO_RCVLOWAT, &one, sizeof(one));
+}
+
+static void read_hello(struct conn *conn)
+{
+	static const enum egress_why whys[] = { [HELLO_NAMED] = EGRESS_WHY_SERVER_NAME,
+		[HELLO_UNNAMED] = EGRESS_WHY_NO_SERVER_NAME,
+		[HELLO_HIDDEN] = EGRESS_WHY_HIDDEN_NAME,
+		[HELLO_NONE] = EGRESS_WHY_NOT_TLS };
+	static uint8_t bytes[HELLO_MAX];
+	char name[EGRESS_HOST_MAX];
+	ssize_t got = look(conn, (char *)bytes, sizeof(bytes));
+	enum hello found = got > 0 ? hello_read(bytes, (size_t)got, name) : HELLO_NONE;
+
+	if (got == 0 || found == HELLO_MORE)
+		return;
+	looked(conn);
+	if (found == HELLO_NAMED)
+		memcpy(conn->report.sni, name, sizeof(name));
+	if (found == HELLO_NAMED && strcmp(name, conn->report.host) == 0)
+		find(conn);
+	else
+		refuse(conn, EGRESS_DENIED, whys[found]);
+}
+
+static void await_hello(struct conn *conn)
+{
+	enter(conn, CONN_HELLO, HELLO_MS);
+	want(conn, &conn->in, EPOLLIN);
+}
+
+/* Takes the head out of the socket and decides where it leads. */
+static void take_request(
+	struct conn *conn, const char *bytes, const struct request_target *target, bool is_url)
+{
+	char *head = malloc(target->len + 1);
+
+	if (!head || recv(conn->in.fd, head, target->len, 0) != (ssize_t)target->len) {
+		free(head);
+		refuse(conn, EGRESS_FAILED, EGRESS_WHY_MEMORY);
+		return;
+	}
+	free(head);
+	memcpy(conn->report.host, target->host, sizeof(target->host));
+	conn->report.port = target->port;
+	conn->rule = run_rule_of_host(conn->run, target->host, target->port);
+	conn->is_connect = !is_url;
+	if (!conn->rule) {
+		refuse(conn, EGRESS_DENIED, EGRESS_WHY_RULE);
+		return;
+	}
+	if (is_url && conn->rule->tls) {
+		refuse(conn, EGRESS_DENIED, EGRESS_WHY_NOT_TLS);
+		return;
+	}
+	if (is_url) {
+		conn->up.first = conn->head = malloc(MOVE_BYTES);
+		if (conn->head)
+			conn->up.first_len =
+				request_head_rewrite(bytes, target, conn->head, MOVE_BYTES);
+		if (!conn->up.first_len) {
+			refuse(conn, EGRESS_FAILED, EGRESS_WHY_MEMORY);
+			return;
+		}
+	}
+	if (!conn->rule->tls) {
+		find(conn);
+		return;
+	}
+	(void)send(conn->in.fd, well, sizeof(well) - 1, MSG_NOSIGNAL);
+	await_hello(conn);
+}
+
+static void read_head(struct conn *conn)
+{
+	static char bytes[REQUEST_HEAD_MAX + 1];
+	struct request_target target;
+	ssize_t got = look(conn, bytes, REQUEST_HEAD_MAX);
+	enum request_head head;
+
+	if (got == 0)
+		return;
+	if (got < 0) {
+		refuse(conn, EGRESS_DENIED, EGRESS_WHY_REQUEST);
+		return;
+	}
+	bytes[got] = '\0';
+	head = request_head_read(bytes, (size_t)got, &target);
+	if (head == HEAD_MORE)
+		return;
+	looked(conn);
+	if (head == HEAD_BAD) {
+		(void)recv(conn->in.fd, bytes, (size_t)got, 0); /* so that the answer is read */
+		refuse(conn, EGRESS_DENIED, EGRESS_WHY_REQUEST);
+		return;
+	}
+	bytes[target.len] = '\0';
+	take_request(conn, bytes, &target, head == HEAD_URL);
+}
+
+static void on_in(struct loop_io *io, uint32_t events)
+{
+	struct conn *conn = container_of(io, struct conn, in);
+
+	switch (conn->state) {
+	case CONN_HEAD:
+		read_head(conn);
+		return;
+	case CONN_HELLO:
+		read_hello(conn);
+		return;
+	case CONN_MOVE:
+		move_both(conn, events);
+		return;
+	case CONN_LOOKUP:
+	case CONN_CONNECT:
+		/* it is not waited for here: the program has reset it */
+		refuse(conn, EGRESS_FAILED, EGRESS_WHY_NONE);
+		return;
+	case CONN_OVER:
+		return;
+	}
+}
+
+/* ---- its life -------------------------------------------------------------------------------- */
+
+/* Which address and port the program connected to, and so which rule. */
+static void find_meaning(struct conn *conn)
+{
+	struct sockaddr_in in = { .sin_family = AF_INET };
+	socklen_t len = sizeof(in);
+	struct address address;
+
+	(void)getsockname(conn->in.fd, (struct sockaddr *)&in, &len);
+	conn->report.port = ntohs(in.sin_port);
+	address = address_of_v4(in.sin_addr);
+	address_write(&address, conn->report.host);
+	if (conn->report.port == RUN_PROXY_PORT && conn->run->rules.rules[0].proxy &&
+		in.sin_addr.s_addr == htonl(INADDR_LOOPBACK)) {
+		conn->report.way = EGRESS_BY_PROXY;
+		return;
+	}
+	conn->rule = run_rule_of_address(
+		conn->run, ntohl(in.sin_addr.s_addr), (uint16_t)conn->report.port);
+	if (conn->rule)
+		memcpy(conn->report.host, conn->rule->host, sizeof(conn->report.host));
+}
+
+static void begin(struct conn *conn)
+{
+	struct run *run = conn->run;
+
+	if (run->connections > run->rules.connections) {
+		refuse(conn, EGRESS_LIMIT, EGRESS_WHY_CONNECTIONS);
+	} else if (run->at_once > run->rules.at_once) {
+		refuse(conn, EGRESS_LIMIT, EGRESS_WHY_AT_ONCE);
+	} else if (conn->report.way == EGRESS_BY_PROXY) {
+		enter(conn, CONN_HEAD, HEAD_MS);
+		want(conn, &conn->in, EPOLLIN);
+	} else if (!conn->rule) {
+		refuse(conn, EGRESS_DENIED, EGRESS_WHY_RULE);
+	} else if (conn->rule->tls) {
+		await_hello(conn);
+	} else {
+		find(conn);
+	}
+}
+
+int conn_start(struct run *run, int fd)
+{
+	const int one = 1;
+	struct conn *conn = calloc(1, sizeof(*conn));
+
+	if (!conn) {
+		close(fd);
+		return -1;
+	}
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	conn->run = run;
+	conn->in = (struct loop_io){ fd, 0, on_in };
+	conn->out = (struct loop_io){ -1, 0, on_out };
+	conn->up.pipe[0] = conn->up.pipe[1] = conn->down.pipe[0] = conn->down.pipe[1] = -1;
+	conn->started_us = clock_us();
+	conn->report.run = run->rules.run;
+	run->connections++;
+	run->at_once++;
+	list_append(&run->conns, &conn->link);
+	find_meaning(conn);
+	begin(conn);
+	return 0;
+}
+
+void conn_tick(struct conn *conn)
+{
+	if (clock_ms() < conn->deadline_ms)
+		return;
+	if (conn->state == CONN_MOVE)
+		finish(conn, EGRESS_WHY_TIMEOUT, true);
+	else
+		refuse(conn, EGRESS_FAILED, EGRESS_WHY_TIMEOUT);
+}
+
+void conn_end(struct conn *conn)
+{
+	if (conn->state == CONN_MOVE)
+		finish(conn, EGRESS_WHY_NONE, true);
+	else
+		refuse(conn, EGRESS_FAILED, EGRESS_WHY_NONE);
+}
+
+bool conn_is_done(const struct conn *conn)
+{
+	return !conn->is_looking;
+}

@@ -1,0 +1,67 @@
+/*
+ * One connection of a program, from accept() to its last report.
+ *
+ *	HEAD ----+          by the proxy: its request is read
+ *	  v      |
+ *	HELLO ---+          TLS: its greeting is looked at, and stays in the socket
+ *	  v      v
+ *	LOOKUP             the name; every address is held against the closed ranges
+ *	  v
+ *	CONNECT            to one of those that were checked, by number
+ *	  v
+ *	MOVE               bytes both ways, by splice(); counted
+ *
+ * Each state has a deadline, and each leads to the end.  What is not allowed is reset, so that the
+ * program sees an error and no empty answer.
+ */
+#pragma once
+
+#include "daemon/egress/run.h"
+#include "proto/base/list.h"
+
+enum conn_state {
+	CONN_HEAD,
+	CONN_HELLO,
+	CONN_LOOKUP,
+	CONN_CONNECT,
+	CONN_MOVE,
+	CONN_OVER,
+};
+
+/* One direction: bytes go through a pipe of our own, without being copied to us. */
+struct conn_flow {
+	int pipe[2];
+	size_t filled;
+	const char *first; /* goes before what comes from the socket */
+	size_t first_len;
+	bool ended, shut;
+};
+
+struct conn {
+	struct list link;
+	struct run *run; /* not to be used when it is over */
+	enum conn_state state;
+	struct loop_io in, out; /* the program; the server */
+	struct conn_flow up, down;
+	const struct egress_rule *rule;
+	struct egress_connection report;
+	int64_t started_us;
+	int64_t deadline_ms;
+	size_t peeked;                            /* bytes that were there at the last look */
+	bool is_looking;                          /* names_find() will call back */
+	bool is_connect;                          /* asked the proxy with CONNECT */
+	char *head;                               /* what up.first is in, or NULL */
+	struct address list[NAMES_ADDRESSES_MAX]; /* checked, to be tried */
+	size_t list_count, list_next;
+};
+
+/* Takes `fd`.  -1: no memory. */
+int conn_start(struct run *run, int fd);
+
+void conn_tick(struct conn *conn);
+
+/* The run is over: resets and reports it.  egress.c frees it later. */
+void conn_end(struct conn *conn);
+
+/* Whether it may be freed. */
+bool conn_is_done(const struct conn *conn);

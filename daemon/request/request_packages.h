@@ -1,0 +1,24 @@
+/*
+ * The package sets of a run: those that its request names, or the default ones of its runtime.
+ *
+ * They are found once, in the stage of the contract.  Runs of a host without sets pay nothing.
+ */
+#pragma once
+
+#include "daemon/request/request.h"
+
+enum packages_answer {
+	PACKAGES_FOUND,
+	PACKAGES_REFUSED,     /* one does not exist, is off, or is not for this runtime or caller */
+	PACKAGES_CHECKED_NOW, /* one is being checked for the first time */
+};
+
+/* Fills in request->packages.  Needs the runtime. */
+enum packages_answer request_packages_find(
+	struct request *request, struct job_refusal *ret_refusal);
+
+/* Returns [{name, digest}] for the result. */
+struct value *request_packages_stamp(struct request *request);
+
+/* Tells the execution which sets the worker, and which set the slot, prepares. */
+void request_packages_give(struct request *request);

@@ -1,0 +1,545 @@
+#include "daemon/sessions/states.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "daemon/sessions/sessions.h"
+#include "daemon/workers/pool.h"
+#include "daemon/workers/runtime.h"
+#include "daemon/workers/spawner_link.h"
+#include "daemon/workers/zygote.h"
+#include "proto/base/cleanup.h"
+#include "proto/base/clock.h"
+#include "proto/base/container.h"
+#include "proto/base/fdio.h"
+#include "proto/base/log.h"
+
+#define STEP_MS 5000 /* for a step that takes a millisecond; then the session is lost */
+#define LOOK_MS 1    /* between two looks whether the worker stands */
+
+#define TROUBLE_MAX 300
+
+/* Who speaks when a state is made. */
+enum {
+	SAID_WORKER = 1,
+	SAID_STATE = 2,
+	SAID_SLOT = 4,
+	SAID_ALL = 7
+};
+
+static const char *const step_words[] = {
+	[STATES_REST] = "rest",
+	[STATES_PARK] = "park",
+	[STATES_PERMIT] = "permit",
+	[STATES_FORK] = "fork",
+	[STATES_KILL] = "kill",
+	[STATES_PROMOTE] = "promote",
+	[STATES_WAKE] = "wake",
+	[STATES_STAND] = "stand",
+};
+
+void states_init(struct states *states, unsigned most)
+{
+	*states = (struct states){ .most = most, .hello = -1, .state_job = -1 };
+}
+
+static void forget_made(struct states *states)
+{
+	watch_close(states->made.job);
+	states->made.job = NULL;
+	close_fds(&states->hello, 1);
+	close_fds(&states->state_job, 1);
+}
+
+void states_done(struct states *states)
+{
+	timer_close(states->clock);
+	states->clock = NULL;
+	forget_made(states);
+	for (unsigned i = 0; i < states->count; i++)
+		watch_close(states->kept[i].job);
+	states->count = 0;
+}
+
+bool states_have(const struct states *states, uint32_t number)
+{
+	for (unsigned i = 0; i < states->count; i++)
+		if (states->kept[i].number == number)
+			return true;
+	return false;
+}
+
+const char *states_reason(const struct states *states)
+{
+	const bool never = !states->most && states->why_not;
+
+	return never ? " (its runtime has threads, which a state cannot hold)" : "";
+}
+
+struct value *states_to_value(const struct states *states, struct arena *arena)
+{
+	struct value *list = value_list(arena);
+
+	for (unsigned i = 0; i < states->count; i++)
+		value_list_add(arena, list, value_uint(arena, states->kept[i].number));
+	return list;
+}
+
+static void remove_state(struct states *states, unsigned at)
+{
+	watch_close(states->kept[at].job);
+	memmove(&states->kept[at], &states->kept[at + 1],
+		(states->count - at - 1) * sizeof(*states->kept));
+	states->count--;
+}
+
+/* ---- steps ---------------------------------------------------------------------------------- */
+
+/* Its process died in a cell, or between two. */
+static void note_gone(struct session *session, uint32_t number)
+{
+	struct states *states = &session->states;
+
+	for (unsigned i = 0; i < states->count; i++) {
+		if (states->kept[i].number != number)
+			continue;
+		remove_state(states, i);
+		session->worker->kept--;
+		return;
+	}
+}
+
+void states_note_gone(struct session *session)
+{
+	struct worker *worker = session->worker;
+
+	for (unsigned i = 0; i < worker->gone_count; i++)
+		note_gone(session, worker->gone[i]);
+	worker->gone_count = 0;
+}
+
+static void lose(struct session *session, const char *why)
+{
+	log_event(LOG_LEVEL_WARNING, "session.lost", LOG_STR("session", session->id),
+		LOG_STR("step", step_words[session->states.step]), LOG_STR("why", why));
+	session_end(session, SESSION_LOST);
+}
+
+static void on_late(void *owner)
+{
+	lose(owner, "it took too long");
+}
+
+/* Begins a step, which has a time limit.  False: the session is lost. */
+static bool enter(struct session *session, enum states_step step)
+{
+	struct states *states = &session->states;
+
+	states->step = step;
+	timer_close(states->clock);
+	states->clock = timer_new(session->sessions->loop, STEP_MS, 0, on_late, session);
+	if (!states->clock)
+		lose(session, "no memory for a timer");
+	return states->clock != NULL;
+}
+
+static void rest(struct session *session)
+{
+	struct states *states = &session->states;
+
+	states->step = STATES_REST;
+	timer_close(states->clock);
+	states->clock = NULL;
+	forget_made(states);
+	session_settled(session);
+}
+
+/* The state cannot be kept; the session goes on without it. */
+static void give_up(struct session *session, const char *why)
+{
+	session->states.why_not = why;
+	rest(session);
+}
+
+/* ---- standing still ------------------------------------------------------------------------- */
+
+static void stand_when_due(void *owner);
+
+/* The state is never used up: it is kept again under its number. */
+static void after_standing(struct session *session)
+{
+	struct states *states = &session->states;
+
+	if (!states->goes_back) {
+		rest(session);
+		return;
+	}
+	states->goes_back = false;
+	session->state = states->number;
+	states_keep(session, states->number);
+}
+
+static void look_whether_it_stands(struct session *session)
+{
+	struct states *states = &session->states;
+
+	if (worker_stands(session->worker)) {
+		after_standing(session);
+		return;
+	}
+	timer_close(states->clock);
+	states->clock = timer_new(session->sessions->loop, LOOK_MS, 0, stand_when_due, session);
+	if (!states->clock)
+		lose(session, "no memory for a timer");
+}
+
+static void stand_when_due(void *owner)
+{
+	struct session *session = owner;
+
+	session_hold(session);
+	if (clock_ms() - session->used_ms > STEP_MS)
+		lose(session, "it does not stand still");
+	else
+		look_whether_it_stands(session);
+	session_let_go(session);
+}
+
+static void stand(struct session *session)
+{
+	session->states.step = STATES_STAND;
+	session->used_ms = clock_ms();
+	if (worker_hold_still(session->worker, true) < 0)
+		lose(session, "its cgroup cannot be frozen");
+	else
+		look_whether_it_stands(session);
+}
+
+/* ---- keeping -------------------------------------------------------------------------------- */
+
+static void drop_state(struct session *session, unsigned at)
+{
+	uint32_t number = session->states.kept[at].number;
+
+	remove_state(&session->states, at);
+	session->worker->kept--;
+	if (worker_send_state(session->worker, SLOTMSG_STATE_DROP, number, NULL, -1) < 0)
+		lose(session, "no memory, or its slot does not answer");
+}
+
+/* All three have spoken. */
+static void look_whether_kept(struct session *session)
+{
+	struct states *states = &session->states;
+
+	if (states->said != SAID_ALL)
+		return;
+	states->kept[states->count++] = states->made;
+	states->made.job = NULL;
+	session->worker->kept++;
+	states->why_not = NULL;
+	if (states->files != KEPT_WELL) {
+		states->why_not = "files";
+		drop_state(session, states->count - 1);
+	}
+	if (session->end == SESSION_OPEN)
+		stand(session);
+}
+
+static void says(struct session *session, unsigned who)
+{
+	session->states.said |= who;
+	look_whether_kept(session);
+}
+
+/* False: nothing has come yet. */
+static bool hear_state(struct session *session)
+{
+	struct states *states = &session->states;
+	struct job_head head;
+	ssize_t got = recv(watch_fd(states->made.job), &head, sizeof(head), MSG_DONTWAIT);
+
+	if (got < 0 && (errno == EAGAIN || errno == EINTR))
+		return false;
+	watch_want(states->made.job, 0);
+	if (got == 0)
+		return false; /* there is none: the worker and the slot say so */
+	states->files = KEPT_WHY_COUNT;
+	if (got == sizeof(head) && head.magic == SLOTMSG_MAGIC && head.kind == JOB_AGREED &&
+		!head.len)
+		states->files = head.exit_code == KEPT_WELL ? KEPT_WELL : KEPT_NO_FILES;
+	return true;
+}
+
+/* The new state says whether it has its files; an older one has nothing to say. */
+static void on_state_job(void *owner, int events)
+{
+	struct session *session = owner;
+
+	(void)events;
+	if (!session->states.made.job || !hear_state(session))
+		return;
+	session_hold(session);
+	if (session->states.files == KEPT_WHY_COUNT)
+		lose(session, "the new state says something else");
+	else
+		says(session, SAID_STATE);
+	session_let_go(session);
+}
+
+/* Two pairs of sockets: our ends are kept, theirs go to the worker and to the slot. */
+static int make_sockets(struct session *session, int *ret_slot_end)
+{
+	struct states *states = &session->states;
+	const int on = 1;
+	int job[2];
+	int hello[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, job) < 0)
+		return -1;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, hello) < 0) {
+		close_fds(job, 2);
+		return -1;
+	}
+	states->state_job = job[1];
+	states->hello = hello[1];
+	*ret_slot_end = hello[0];
+	states->made.number = states->number;
+	if (fd_set_nonblocking(job[0], true, NULL) < 0 ||
+		setsockopt(hello[0], SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) < 0) {
+		close(job[0]);
+		return -1;
+	}
+	states->made.job =
+		watch_new(session->sessions->loop, job[0], UV_READABLE, on_state_job, session);
+	return states->made.job ? 0 : -1;
+}
+
+static void ask_permission(struct session *session)
+{
+	auto_fd int slot_end = -1;
+
+	if (make_sockets(session, &slot_end) < 0) {
+		give_up(session, "memory");
+		return;
+	}
+	if (enter(session, STATES_PERMIT) && worker_send_state(session->worker, SLOTMSG_KEEP,
+						     session->states.number, NULL, slot_end) < 0)
+		lose(session, "no memory, or its slot does not answer");
+}
+
+static void fork_now(struct session *session)
+{
+	struct states *states = &session->states;
+	int fds[] = { take_fd(&states->state_job), take_fd(&states->hello) };
+
+	states->said = 0;
+	states->no_fork = false;
+	if (!enter(session, STATES_FORK)) {
+		close_fds(fds, COUNT_OF(fds));
+		return;
+	}
+	session->worker->job_messages = 0;
+	if (worker_hold_still(session->worker, false) < 0 ||
+		worker_send_word(session->worker, JOB_KEEP, fds, COUNT_OF(fds)) < 0)
+		lose(session, "its cgroup cannot go on, or its job socket is closed");
+}
+
+/* The session may have ended since the question. */
+static void on_park_knobs(void *context, const struct priv_msg *msg, int *fds, unsigned fd_count)
+{
+	struct session *session = context;
+	struct knobs park;
+
+	knobs_init(&park);
+	if (msg->error)
+		close_fds(fds, fd_count);
+	else if (knobs_take(&park, &msg->body.knobs, fds, fd_count) == 0 &&
+		 session->end == SESSION_OPEN && worker_park(session->worker, &park) == 0)
+		ask_permission(session);
+	else if (session->end == SESSION_OPEN)
+		lose(session, "no memory, or its slot does not answer");
+	if (msg->error && session->end == SESSION_OPEN)
+		give_up(session, "host");
+	knobs_done(&park);
+	session_let_go(session);
+}
+
+static void open_park(struct session *session)
+{
+	const struct worker *worker = session->worker;
+	struct priv_msg msg = { .op = PRIV_SLOT };
+
+	msg.body.slot = (struct priv_slot){ worker->zygote->child, PRIV_SLOTS_MAX + worker->index };
+	if (!enter(session, STATES_PARK))
+		return;
+	session_hold(session);
+	spawner_ask(worker->zygote->runtime->pool->spawner, &msg, NULL, 0, on_park_knobs, session);
+}
+
+void states_keep(struct session *session, uint32_t number)
+{
+	struct states *states = &session->states;
+
+	assert(session->worker);
+
+	states->number = number;
+	states->threads = knobs_pids_now(&session->worker->knobs);
+	if (states->threads != 1) {
+		give_up(session, states->threads ? "threads" : "host");
+		return;
+	}
+	while (states->count >= states->most && states->count && session->end == SESSION_OPEN)
+		drop_state(session, 0);
+	if (session->end != SESSION_OPEN)
+		return;
+	if (session->worker->has_park)
+		ask_permission(session);
+	else
+		open_park(session);
+}
+
+/* ---- going back ----------------------------------------------------------------------------- */
+
+static void promote(struct session *session)
+{
+	if (!enter(session, STATES_PROMOTE))
+		return;
+	if (worker_hold_still(session->worker, false) < 0 || /* nothing lives there now */
+		worker_send_state(session->worker, SLOTMSG_PROMOTE, session->states.number,
+			&session->limits, -1) < 0)
+		lose(session, "no memory, or its slot does not answer");
+}
+
+void states_go_back(struct session *session, uint32_t number)
+{
+	struct states *states = &session->states;
+
+	assert(session->worker && states_have(states, number));
+
+	states->number = number;
+	states->goes_back = true;
+	if (session->worker->ended) {
+		promote(session);
+	} else if (enter(session, STATES_KILL)) {
+		worker_kill_run(session->worker);
+	}
+}
+
+static void wake(struct session *session)
+{
+	struct states *states = &session->states;
+	unsigned at = 0;
+	int job;
+
+	while (states->kept[at].number != states->number)
+		at++;
+	job = fcntl(watch_fd(states->kept[at].job), F_DUPFD_CLOEXEC, 0);
+	remove_state(states, at);
+	session->worker->kept--;
+	if (job < 0 || worker_replace_job(session->worker, job) < 0) {
+		lose(session, "no memory, or its slot does not answer");
+		return;
+	}
+	if (enter(session, STATES_WAKE) && worker_send_word(session->worker, JOB_WAKE, NULL, 0) < 0)
+		lose(session, "no memory, or its slot does not answer");
+}
+
+/* ---- a worker that does not fork ------------------------------------------------------------- */
+
+/* The slot has found nobody who could be the state, and the worker says that there is none. */
+static void go_on_without(struct session *session)
+{
+	session->states.why_not = "fork";
+	forget_made(&session->states);
+	stand(session);
+}
+
+/* Before the worker has spoken, the slot's word may mean that it has died, or lies. */
+static void not_kept(struct session *session, const char *why)
+{
+	session->states.said |= SAID_SLOT;
+	if (session->states.no_fork)
+		go_on_without(session);
+	else if (session->states.said & SAID_WORKER)
+		lose(session, why);
+}
+
+static void worker_has_not_forked(struct session *session)
+{
+	session->states.no_fork = true;
+	if (session->states.said & SAID_SLOT)
+		go_on_without(session);
+}
+
+/* ---- reports -------------------------------------------------------------------------------- */
+
+/* A state has died; the one that is being made or gone back to cannot be missed. */
+static bool is_missed(const struct session *session, const struct slotmsg *msg)
+{
+	return msg->kind == SLOTMSG_STATE_GONE &&
+	       (msg->state != session->states.number || session->states.step == STATES_REST);
+}
+
+static bool tells_that_none_was_made(const struct session *session, const struct slotmsg *msg)
+{
+	return msg->kind == SLOTMSG_KEPT && session->states.step == STATES_FORK &&
+	       msg->state == session->states.number && msg->status;
+}
+
+void states_on_message(struct session *session, const struct slotmsg *msg)
+{
+	const enum states_step step = session->states.step;
+
+	if (is_missed(session, msg))
+		note_gone(session, msg->state);
+	else if (tells_that_none_was_made(session, msg))
+		not_kept(session, msg->text);
+	else if (msg->status || msg->state != session->states.number)
+		lose(session, msg->status ? msg->text : "a message about another state");
+	else if (msg->kind == SLOTMSG_PERMITTED && step == STATES_PERMIT)
+		fork_now(session);
+	else if (msg->kind == SLOTMSG_KEPT && step == STATES_FORK)
+		says(session, SAID_SLOT);
+	else if (msg->kind == SLOTMSG_PROMOTED && step == STATES_PROMOTE)
+		wake(session);
+	else
+		lose(session, "a message out of turn");
+}
+
+/* What the process says of its trouble, which is the program's as much as ours. */
+static void lose_as_it_says(struct session *session, const struct job_head *head, const char *body)
+{
+	char text[TROUBLE_MAX];
+
+	cut_printf(text, sizeof(text), "the process could not do it: %.*s", (int)head->len, body);
+	lose(session, text);
+}
+
+void states_on_job(struct session *session, const struct job_head *head, const char *body)
+{
+	const enum states_step step = session->states.step;
+
+	if (head->kind == JOB_AGREED && head->exit_code == KEPT_NO_FORK && step == STATES_FORK)
+		worker_has_not_forked(session);
+	else if (head->kind != JOB_AGREED || head->exit_code != KEPT_WELL)
+		lose_as_it_says(session, head, body);
+	else if (step == STATES_FORK)
+		says(session, SAID_WORKER);
+	else if (step == STATES_WAKE)
+		stand(session);
+	else
+		lose(session, "a message out of turn");
+}
+
+bool states_on_worker_ended(struct session *session)
+{
+	if (session->states.step != STATES_KILL)
+		return false;
+	promote(session);
+	return true;
+}

@@ -1,0 +1,82 @@
+/*
+ * The kept states of a session, as the daemon sees them (sandbox/zygote/states.h has the other
+ * side).  While one is made, or goes on, no cell runs:
+ *
+ *	keep      slot: PARK (once), KEEP ──PERMITTED──► worker goes on: JOB_KEEP ──► it forks
+ *	          the state says that it has its files; the slot says KEPT; the worker stands still
+ *	go back   worker killed ──ENDED──► slot: PROMOTE ──PROMOTED──► JOB_WAKE ──► it has put its files
+ *	          back; it stands still; then it is kept again, since a state is never used up
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "daemon/loop/loop.h"
+#include "proto/internal/slotmsg.h"
+#include "proto/value.h"
+
+struct session;
+
+/* What is being done. */
+enum states_step {
+	STATES_REST,
+	STATES_PARK,   /* the spawner opens the leaf */
+	STATES_PERMIT, /* the slot is asked to permit a fork */
+	STATES_FORK,   /* the worker, the state and the slot are to say what they did */
+	STATES_KILL,   /* the worker dies */
+	STATES_PROMOTE,
+	STATES_WAKE,  /* the state puts its files back */
+	STATES_STAND, /* the worker is to stand still again */
+};
+
+struct kept_state {
+	uint32_t number;
+	struct watch *job; /* its job socket */
+};
+
+struct states {
+	struct kept_state kept[SESSION_STATES_MAX]; /* the oldest first */
+	unsigned count, most;
+	enum states_step step;
+	uint32_t number;     /* that is being kept or gone back to */
+	bool goes_back;      /* ... gone back to */
+	unsigned said;       /* who has said that the state is kept, one bit each */
+	enum kept_why files; /* what the new state says */
+	bool no_fork;        /* the worker says that it could not */
+	struct kept_state made;
+	int hello;           /* our end for the worker, until it is sent; else -1 */
+	int state_job;       /* the state's end of its job socket, until it is sent; else -1 */
+	struct timer *clock; /* limits each step */
+	const char *why_not; /* why the newest state is not kept, or NULL */
+	uint64_t threads;    /* if there were too many */
+};
+
+void states_init(struct states *states, unsigned most);
+void states_done(struct states *states);
+
+/* Both end with session_settled(), at once or later. */
+void states_keep(struct session *session, uint32_t number);
+void states_go_back(struct session *session, uint32_t number);
+
+/* Call it when the session gets its worker back: states may have died in a cell. */
+void states_note_gone(struct session *session);
+
+bool states_have(const struct states *states, uint32_t number);
+
+/* For a message: why none can be kept, in brackets; or "". */
+const char *states_reason(const struct states *states);
+
+/* ---- what the session's worker reports, while it is kept -------------------------------------- */
+
+void states_on_message(struct session *session, const struct slotmsg *msg);
+void states_on_job(struct session *session, const struct job_head *head, const char *body);
+
+/* The worker has died.  False: nobody expected that. */
+bool states_on_worker_ended(struct session *session);
+
+/* [number ...] */
+struct value *states_to_value(const struct states *states, struct arena *arena);
+
+/* in sessions.c: the step is over, and cells may go on. */
+void session_settled(struct session *session);

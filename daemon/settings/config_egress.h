@@ -1,0 +1,13 @@
+/* The section `egress`, and the lists of hosts in other sections. */
+#pragma once
+
+#include "daemon/settings/setting.h"
+
+extern const struct setting config_egress[]; /* of struct config_egress */
+
+/* Takes `egress_allow` of a section `for_uid`, `for_gid`, `for_policy` or `runtime`. */
+int config_take_egress_allow(
+	void *set, const struct setting *row, const struct config_item *item, struct err *err);
+
+/* Whether any run may ask for a network. */
+bool config_has_egress(const struct config *config);

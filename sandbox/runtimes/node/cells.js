@@ -1,0 +1,311 @@
+'use strict';
+// Cells of a session: programs that run one after the other in one scope, that of the process.
+//
+// V8 evaluates a cell as the console of its debugger does: what the cell declares at its top stays and may
+// be declared again, and it may await.  The debugger's interface is used within the process; no port is
+// opened.  A cell is over when its last statement has run and what that awaits has come.  Then this thread
+// waits for the next cell, and the daemon freezes the process.
+
+const { process, setImmediate } = globalThis; // the program may replace them
+const { ReadStream, writeSync } = require('fs');
+const { Session } = require('inspector');
+const Module = require('module');
+const { inspect } = require('util');
+const vm = require('vm');
+
+// Exports of the worker's other scripts, as it has loaded them: loaded again, they would know of nothing.
+let describe = null;
+let WORK, writeCellFiles; // files.js
+let ERROR, DONE, plainJson, tell, tellBegun, readCell; // job.js
+let forgetModules, makeMain, sourceOf; // program.js
+
+function take(parts) {
+  ({ describe } = parts);
+  ({ WORK, writeCellFiles } = parts.files);
+  ({ ERROR, DONE, plainJson, tell, tellBegun, readCell } = parts.words);
+  ({ forgetModules, makeMain, sourceOf } = parts.program);
+}
+
+const REPORT_MAX = 64 << 10;
+const UNSETTLED = 13; // node's exit code for an await at the top that never ends
+const GROUP = 'cell'; // of objects that the debugger's interface holds for us
+
+// The program may replace these, too.
+const { defineProperty } = Object;
+const reallyExit = process.reallyExit.bind(process);
+const on = process.on.bind(process);
+const listeners = process.listeners.bind(process);
+const listenerCount = process.listenerCount.bind(process);
+const program = process.argv[0];
+
+// ---- the debugger's interface ------------------------------------------------------------------
+
+let post = null;
+const held = { value: undefined };
+let heldId = '';
+
+function connect() {
+  const name = '__ced_held';
+  const session = new Session();
+  session.connect();
+  post = session.post.bind(session);
+  defineProperty(globalThis, name, { value: held, configurable: true });
+  post('Runtime.evaluate', { expression: name }, (error, reply) => { heldId = reply.result.objectId; });
+  delete globalThis[name];
+}
+
+// The value that an answer describes.
+function valueOf({ objectId, unserializableValue, value }) {
+  const argument = objectId ? { objectId } : unserializableValue ? { unserializableValue } : { value };
+  const functionDeclaration = 'function (value) { this.value = value; }';
+  post('Runtime.callFunctionOn', { objectId: heldId, functionDeclaration, arguments: [argument] });
+  const found = held.value;
+  held.value = undefined;
+  return found;
+}
+
+// It keeps what the cell printed, for a debugger that might come.
+function forgetObjects() {
+  post('Runtime.releaseObjectGroup', { objectGroup: GROUP });
+  post('Runtime.discardConsoleEntries');
+}
+
+// ---- import() ----------------------------------------------------------------------------------
+
+// Node gives an evaluated text no loader for its import(), so a function of this name takes its place.  It is
+// as long as "import", so that columns stay right.
+const LOAD = '$imprt';
+const IMPORT = /(?<![\w$.#\\])import(?=\s*\()/g;
+
+function isScript(text) {
+  try {
+    void new vm.Script(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function compiles(text) {
+  return isScript(text) || isScript(`(async () => {${text}\n})`);
+}
+
+// Whether these six characters are the beginning of a call, and not in a text or the name of a method: nothing
+// else breaks by a # and compiles as a value.
+function isCall(before, after) {
+  return !compiles(`${before}im#ort${after}`) && compiles(`${before}(0)${after}`);
+}
+
+function withLoader(text) {
+  let made = text;
+  for (const { index } of text.matchAll(IMPORT)) {
+    const before = made.slice(0, index), after = made.slice(index + LOAD.length);
+    if (isCall(before, after)) made = before + LOAD + after;
+  }
+  return made;
+}
+
+function makeLoader() {
+  const loader = new Module(`${WORK}cell.js`, null);
+  loader.filename = loader.id;
+  loader._compile('module.exports = (name, options) => import(name, options);', loader.filename);
+  defineProperty(globalThis, LOAD, { value: loader.exports });
+}
+
+// ---- failures ----------------------------------------------------------------------------------
+
+let job = null;
+let failJob = null; // tells that a cell cannot begin
+let turn = 0; // counts evaluations
+let isBegun = false, hasFailed = false, isUnsettled = false, isEnding = false;
+
+function begin() {
+  if (!isBegun) tellBegun();
+  isBegun = true;
+}
+
+function print(text) {
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length;) at += writeSync(2, bytes, at);
+}
+
+function isOurs(line) {
+  if (!/^\s+at /.test(line)) return false;
+  return [__dirname, 'node:inspector:', 'node:internal/timers:', 'node:internal/process/'].some((part) => line.includes(part));
+}
+
+// As node prints an error that ends a program.
+function textOf(error, told) {
+  const mark = told.text ? `${told.text}\n${' '.repeat(Math.max(0, told.column - 1))}^\n` : '';
+  const place = told.line ? `${WORK}${told.file ?? job.name}:${told.line}\n${mark}\n` : '';
+  const whole = told.syntax ? error.stack : inspect(error);
+  const shown = whole.split('\n').filter((line) => !isOurs(line)).join('\n');
+  return error instanceof Error ? `${place}${shown}\n` : `${place}Uncaught:\n${shown}\n`;
+}
+
+// `place`: of a syntax error; undefined: the cell threw the error.
+function fail(error, place) {
+  const isFirst = !hasFailed;
+  hasFailed = true;
+  try {
+    if (!place) begin();
+    const told = describe(job, error, place !== undefined, place);
+    const body = plainJson(told);
+    if (isFirst && body.length <= REPORT_MAX) tell(ERROR, 0, body);
+    print(textOf(error, told));
+  } catch {
+    // the error cannot be described, or the program has closed the descriptor
+  }
+}
+
+function syntaxErrorOf({ message }) {
+  const isImport = /^Cannot use import statement/.test(message);
+  const error = new SyntaxError(isImport ? `${message}: in a cell of a session, use await import()` : message);
+  error.stack = `SyntaxError: ${error.message}`;
+  return error;
+}
+
+// The text that was compiled has one line more than the cell.
+function placeIn({ lineNumber, columnNumber }) {
+  const count = job.code.split('\n').length;
+  return lineNumber < count ? { line: lineNumber + 1, column: columnNumber + 1 } : { line: count, column: 0 };
+}
+
+// An error of the compiler names the text that it has read.
+function failAsTold(details) {
+  const { exception, scriptId } = details;
+  const error = valueOf(exception);
+  const isSyntax = scriptId !== undefined && !isBegun && exception.className === 'SyntaxError';
+  if (isSyntax) fail(syntaxErrorOf(error), placeIn(details));
+  else fail(error);
+}
+
+// The program may handle such errors itself.
+function onUncaught(error) {
+  if (listenerCount('uncaughtException') > 1) return;
+  fail(error);
+  finish();
+}
+
+// Nothing is left that could end the cell, which still waits.
+function onEmptyLoop() {
+  if (isEnding) return;
+  isUnsettled = true;
+  try {
+    print('Warning: Detected unsettled top-level await\n');
+  } catch {
+    // the program has closed the descriptor
+  }
+  finish();
+}
+
+// ---- a cell ------------------------------------------------------------------------------------
+
+function watch() {
+  for (const [event, listener] of [['uncaughtException', onUncaught], ['beforeExit', onEmptyLoop]])
+    if (!listeners(event).includes(listener)) on(event, listener);
+}
+
+// Trouble: what the cell awaits is garbage, so nothing can end it; or the process exits.
+function settle(trouble, reply) {
+  if (process._exiting) return;
+  if (trouble) onEmptyLoop();
+  else if (reply.exceptionDetails) failAsTold(reply.exceptionDetails);
+  finish();
+}
+
+function evaluate() {
+  const own = ++turn;
+  const text = sourceOf(job);
+  watch();
+  const isSound = compiles(text);
+  if (isSound) begin();
+  post('Runtime.evaluate', {
+    expression: `${isSound ? withLoader(text) : text}\n//# sourceURL=${WORK}${job.name}`,
+    replMode: true,
+    awaitPromise: true,
+    objectGroup: GROUP,
+  }, (trouble, reply) => { if (own === turn) settle(trouble, reply); });
+}
+
+// The loop goes round once more: errors of promises that nobody handles come first, and timers that are due.
+function finish() {
+  if (!isEnding) setImmediate(end);
+  isEnding = true;
+}
+
+function exitCode() {
+  const code = hasFailed ? 1 : isUnsettled ? UNSETTLED : Number(process.exitCode) || 0;
+  process.exitCode = undefined;
+  return code & 255;
+}
+
+// Tells the end, and waits for the next cell.
+function end() {
+  turn++;
+  forgetObjects();
+  try {
+    if (!hasFailed) begin(); // a cell that did not compile never began
+    tell(DONE, exitCode());
+    job = readCell();
+  } catch {
+    reallyExit(1); // the program has closed the socket
+  }
+  isBegun = hasFailed = isUnsettled = isEnding = false;
+  takeNext();
+  evaluate();
+}
+
+function takeNext() {
+  job.isCell = true;
+  try {
+    writeCellFiles(job, false);
+  } catch (error) {
+    failJob(error);
+  }
+  try {
+    process.argv = [program, WORK + job.name, ...job.args];
+    globalThis.__filename = WORK + job.name;
+    renewStdin();
+  } catch {
+    // the program has made them constant
+  }
+}
+
+// The stream of the last cell may be at its end.
+function renewStdin() {
+  let stream;
+  const get = () => (stream ??= new ReadStream(null, { fd: 0, autoClose: false }));
+  defineProperty(process, 'stdin', { get, configurable: true, enumerable: true });
+}
+
+// ---- the first one -----------------------------------------------------------------------------
+
+// What a plain script gets as parameters.
+function defineNames() {
+  const { made, require } = makeMain(job.name);
+  const names = { exports: made.exports, require, module: made, __filename: made.filename, __dirname: made.path };
+  for (const name of Object.keys(names))
+    defineProperty(globalThis, name, { value: names[name], writable: true, configurable: true });
+  process.mainModule = made;
+}
+
+// Runs all cells of a session.  `parts`: as take() has them.  `prepare` gives the process what the first one brings, `refuse` tells that a
+// cell cannot begin.
+module.exports = (first, parts, prepare, refuse) => {
+  take(parts);
+  job = first;
+  job.isCell = true;
+  failJob = refuse;
+  try {
+    writeCellFiles(job, true);
+    prepare();
+  } catch (error) {
+    refuse(error);
+  }
+  forgetModules();
+  connect();
+  defineNames();
+  makeLoader();
+  setImmediate(evaluate);
+};

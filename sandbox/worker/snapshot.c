@@ -1,0 +1,402 @@
+#include "sandbox/worker/snapshot.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "proto/base/cleanup.h"
+#include "proto/base/fdio.h"
+#include "proto/internal/slotmsg.h"
+
+#define ENTRIES_MAX 16384
+#define DEPTH_MAX   64
+#define FDS_MAX     4096
+
+struct entry {
+	char *path; /* absolute */
+	mode_t mode;
+	struct timespec times[2];
+	char *data; /* of a file */
+	size_t len;
+};
+
+struct offset {
+	int fd;
+	off_t at;
+};
+
+struct snapshot {
+	const char *const *roots;
+	struct entry *entries; /* a folder before what is in it; sorted by path */
+	size_t count, room;
+	uint64_t bytes;
+	struct offset *offsets;
+	size_t offset_count;
+};
+
+/* ---- walking -------------------------------------------------------------------------------- */
+
+/* One step of a walk: a folder that is open, and what is done with each name in it. */
+struct walk {
+	char path[PATH_MAX];
+	size_t len;
+	int depth;
+	int (*visit)(struct walk *walk, int dir, const char *name, struct err *err);
+	void *context;
+};
+
+static int push(struct walk *walk, const char *name, size_t *ret_before, struct err *err)
+{
+	const size_t len = strlen(name);
+
+	*ret_before = walk->len;
+	if (walk->len + len + 2 > sizeof(walk->path) || ++walk->depth > DEPTH_MAX)
+		return err_set(err, ERR_TOO_BIG, "a path below %s is too long", walk->path);
+	walk->path[walk->len] = '/';
+	memcpy(walk->path + walk->len + 1, name, len + 1);
+	walk->len += len + 1;
+	return 0;
+}
+
+static void pop(struct walk *walk, size_t before)
+{
+	walk->len = before;
+	walk->path[before] = '\0';
+	walk->depth--;
+}
+
+/* Takes `fd`. */
+/* NOLINTNEXTLINE(misc-no-recursion): no deeper than DEPTH_MAX */
+static int walk_folder(struct walk *walk, int fd, struct err *err)
+{
+	DIR *dir = fdopendir(fd);
+	const struct dirent *entry;
+	int result = 0;
+
+	if (!dir) {
+		close(fd);
+		return err_sys(err, "%s", walk->path);
+	}
+	while (result == 0 && (entry = readdir(dir))) {
+		size_t before;
+
+		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+			continue;
+		result = push(walk, entry->d_name, &before, err);
+		if (result == 0)
+			result = walk->visit(walk, dirfd(dir), entry->d_name, err);
+		pop(walk, before);
+	}
+	closedir(dir);
+	return result;
+}
+
+static int walk_roots(struct walk *walk, const char *const *roots, struct err *err)
+{
+	for (size_t i = 0; roots[i]; i++) {
+		int fd = open(roots[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+		if (fd < 0)
+			return err_sys(err, "%s", roots[i]);
+		walk->depth = 0;
+		walk->len = strlen(roots[i]);
+		memcpy(walk->path, roots[i], walk->len + 1);
+		if (walk_folder(walk, fd, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* The program may have taken its own right to read or write it. */
+static int open_anyway(int dir, const char *name, int flags, mode_t mode)
+{
+	const mode_t needed = S_ISDIR(mode) ? 0700 : 0600;
+	int fd = openat(dir, name, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+	if (fd >= 0 || errno != EACCES)
+		return fd;
+	if (fchmodat(dir, name, (mode & 07777) | needed, 0) < 0)
+		return -1;
+	fd = openat(dir, name, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd >= 0 && fchmod(fd, mode & 07777) < 0) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+/* ---- taking --------------------------------------------------------------------------------- */
+
+static struct entry *add_entry(struct snapshot *snapshot, const struct walk *walk,
+	const struct stat *status, struct err *err)
+{
+	struct entry *entry;
+
+	if (snapshot->count == snapshot->room) {
+		size_t room = snapshot->room ? snapshot->room * 2 : 64;
+		struct entry *more = realloc(snapshot->entries, room * sizeof(*more));
+
+		if (!more || room > ENTRIES_MAX) {
+			snapshot->entries = more ? more : snapshot->entries;
+			(void)err_set(err, ERR_TOO_BIG, "too many files");
+			return NULL;
+		}
+		snapshot->entries = more;
+		snapshot->room = room;
+	}
+	entry = &snapshot->entries[snapshot->count];
+	*entry = (struct entry){ .path = strdup(walk->path),
+		.mode = status->st_mode,
+		.times = { status->st_atim, status->st_mtim } };
+	if (!entry->path) {
+		(void)err_set(err, ERR_MEMORY, "no memory for a file's name");
+		return NULL;
+	}
+	snapshot->count++;
+	return entry;
+}
+
+static int copy_file(
+	struct snapshot *snapshot, struct entry *entry, int fd, uint64_t size, struct err *err)
+{
+	snapshot->bytes += size;
+	if (snapshot->bytes > SESSION_FILES_BYTES_MAX)
+		return err_set(err, ERR_TOO_BIG, "the files are too large");
+	entry->data = malloc(size ? (size_t)size : 1);
+	if (!entry->data)
+		return err_set(err, ERR_MEMORY, "no memory for a file");
+	entry->len = (size_t)size;
+	return read_all(fd, entry->data, entry->len, err);
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion): no deeper than DEPTH_MAX */
+static int take_entry(struct walk *walk, int dir, const char *name, struct err *err)
+{
+	struct snapshot *snapshot = walk->context;
+	struct stat status;
+	struct entry *entry;
+	int fd;
+	int result;
+
+	if (fstatat(dir, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+		return err_sys(err, "%s", walk->path);
+	if (!S_ISDIR(status.st_mode) && !S_ISREG(status.st_mode))
+		return err_set(err, ERR_UNSUPPORTED, "%s is neither file nor folder", walk->path);
+	entry = add_entry(snapshot, walk, &status, err);
+	if (!entry)
+		return -1;
+	fd = open_anyway(dir, name, O_RDONLY, status.st_mode);
+	if (fd < 0)
+		return err_sys(err, "%s", walk->path);
+	if (S_ISDIR(status.st_mode))
+		return walk_folder(walk, fd, err);
+	result = copy_file(snapshot, entry, fd, (uint64_t)status.st_size, err);
+	close(fd);
+	return result;
+}
+
+static int by_path(const void *left, const void *right)
+{
+	const struct entry *a = left, *b = right;
+
+	return strcmp(a->path, b->path);
+}
+
+static int take_offsets(struct snapshot *snapshot, struct err *err)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return err_sys(err, "limit of descriptors");
+	snapshot->offsets = calloc(FDS_MAX, sizeof(*snapshot->offsets));
+	if (!snapshot->offsets)
+		return err_set(err, ERR_MEMORY, "no memory for offsets");
+	for (int fd = 0; fd < FDS_MAX && (rlim_t)fd < limit.rlim_cur; fd++) {
+		off_t at = lseek(fd, 0, SEEK_CUR);
+
+		if (at >= 0)
+			snapshot->offsets[snapshot->offset_count++] = (struct offset){ fd, at };
+	}
+	return 0;
+}
+
+struct snapshot *snapshot_take(const char *const *roots, struct err *err)
+{
+	struct snapshot *snapshot = calloc(1, sizeof(*snapshot));
+	struct walk walk = { .visit = take_entry, .context = snapshot };
+
+	if (!snapshot) {
+		(void)err_set(err, ERR_MEMORY, "no memory for a snapshot");
+		return NULL;
+	}
+	snapshot->roots = roots;
+	if (walk_roots(&walk, roots, err) < 0 || take_offsets(snapshot, err) < 0) {
+		snapshot_free(snapshot);
+		return NULL;
+	}
+	if (snapshot->count)
+		qsort(snapshot->entries, snapshot->count, sizeof(*snapshot->entries), by_path);
+	return snapshot;
+}
+
+void snapshot_free(struct snapshot *snapshot)
+{
+	if (!snapshot)
+		return;
+	for (size_t i = 0; i < snapshot->count; i++) {
+		free(snapshot->entries[i].path);
+		free(snapshot->entries[i].data);
+	}
+	free(snapshot->entries);
+	free(snapshot->offsets);
+	free(snapshot);
+}
+
+/* ---- putting back --------------------------------------------------------------------------- */
+
+/* The entry of this path, if it is of the same kind. */
+static const struct entry *find(const struct snapshot *snapshot, const char *path, mode_t mode)
+{
+	union {
+		const char *in;
+		char *out;
+	} name = { .in = path };
+	const struct entry wanted = { .path = name.out };
+	const struct entry *found = snapshot->count
+					    ? bsearch(&wanted, snapshot->entries, snapshot->count,
+						      sizeof(wanted), by_path)
+					    : NULL;
+
+	return found && (found->mode & S_IFMT) == (mode & S_IFMT) ? found : NULL;
+}
+
+/* Removes what the snapshot does not have. */
+/* NOLINTNEXTLINE(misc-no-recursion): no deeper than DEPTH_MAX */
+static int clear_entry(struct walk *walk, int dir, const char *name, struct err *err)
+{
+	struct stat status;
+	bool is_kept;
+	int fd;
+
+	if (fstatat(dir, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+		return err_sys(err, "%s", walk->path);
+	is_kept = find(walk->context, walk->path, status.st_mode) != NULL;
+	if (S_ISDIR(status.st_mode)) {
+		if (fchmodat(dir, name, 0700, 0) < 0)
+			return err_sys(err, "%s", walk->path);
+		fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (fd < 0)
+			return err_sys(err, "%s", walk->path);
+		if (walk_folder(walk, fd, err) < 0)
+			return -1;
+	}
+	if (!is_kept && unlinkat(dir, name, S_ISDIR(status.st_mode) ? AT_REMOVEDIR : 0) < 0)
+		return err_sys(err, "%s", walk->path);
+	return 0;
+}
+
+struct anew {
+	char *paths;
+	size_t len, size;
+};
+
+static void note_anew(struct anew *anew, const char *path)
+{
+	const size_t len = strlen(path) + 1;
+
+	if (anew->len + len > anew->size)
+		return;
+	memcpy(anew->paths + anew->len, path, len);
+	anew->len += len;
+}
+
+/* Not write_all(), which tries sendmsg(2) first: the job's filter refuses that. */
+static int write_bytes(int fd, const char *bytes, size_t len)
+{
+	while (len > 0) {
+		ssize_t written = write(fd, bytes, len);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written < 0)
+			return -1;
+		bytes += written;
+		len -= (size_t)written;
+	}
+	return 0;
+}
+
+static int write_back(const struct entry *entry, struct anew *anew, struct err *err)
+{
+	auto_fd int fd = open_anyway(AT_FDCWD, entry->path, O_WRONLY, entry->mode);
+
+	if (fd < 0 && errno == ENOENT) {
+		fd = open(entry->path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		note_anew(anew, entry->path);
+	}
+	if (fd < 0)
+		return err_sys(err, "open %s", entry->path);
+	if (write_bytes(fd, entry->data, entry->len) < 0)
+		return err_sys(err, "write %s", entry->path);
+	if (ftruncate(fd, (off_t)entry->len) < 0)
+		return err_sys(err, "size of %s", entry->path);
+	if (fchmod(fd, entry->mode & 07777) < 0)
+		return err_sys(err, "mode of %s", entry->path);
+	if (futimens(fd, entry->times) < 0)
+		return err_sys(err, "times of %s", entry->path);
+	return 0;
+}
+
+static int make_back(const struct entry *entry, struct anew *anew, struct err *err)
+{
+	if (!S_ISDIR(entry->mode))
+		return write_back(entry, anew, err);
+	if (mkdir(entry->path, 0700) < 0 && errno != EEXIST)
+		return err_sys(err, "%s", entry->path);
+	return 0;
+}
+
+/* Last, since writing into a folder changes its time, and its mode may forbid it. */
+static int settle_folders(const struct snapshot *snapshot, struct err *err)
+{
+	for (size_t i = snapshot->count; i-- > 0;) {
+		const struct entry *entry = &snapshot->entries[i];
+
+		if (!S_ISDIR(entry->mode))
+			continue;
+		if (utimensat(AT_FDCWD, entry->path, entry->times, AT_SYMLINK_NOFOLLOW) < 0 ||
+			fchmodat(AT_FDCWD, entry->path, entry->mode & 07777, 0) < 0)
+			return err_sys(err, "%s", entry->path);
+	}
+	return 0;
+}
+
+/* NOLINTNEXTLINE(readability-non-const-parameter): written by note_anew() */
+int snapshot_put_back(const struct snapshot *snapshot, char *ret_anew, size_t size, size_t *ret_len,
+	struct err *err)
+{
+	union {
+		const struct snapshot *in;
+		void *out;
+	} context = { .in = snapshot };
+	struct walk walk = { .visit = clear_entry, .context = context.out };
+	struct anew anew = { .paths = ret_anew, .size = size };
+
+	if (walk_roots(&walk, snapshot->roots, err) < 0)
+		return -1;
+	for (size_t i = 0; i < snapshot->count; i++)
+		if (make_back(&snapshot->entries[i], &anew, err) < 0)
+			return -1;
+	for (size_t i = 0; i < snapshot->offset_count; i++)
+		(void)lseek(snapshot->offsets[i].fd, snapshot->offsets[i].at, SEEK_SET);
+	*ret_len = anew.len;
+	return settle_folders(snapshot, err);
+}

@@ -1,0 +1,182 @@
+#include "sandbox/zygote/states.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "proto/base/cleanup.h"
+#include "proto/base/fdio.h"
+
+void states_park(struct states *states, int *fds, unsigned count)
+{
+	close_fds(states->parks, states->park_count);
+	states->park_count = count;
+	for (unsigned i = 0; i < count; i++)
+		states->parks[i] = take_fd(&fds[i]);
+}
+
+/* ---- making --------------------------------------------------------------------------------- */
+
+int states_begin(struct states *states, uint32_t number, int hello, struct err *err)
+{
+	if (states->count == SESSION_STATES_MAX || states->hello >= 0 || !states->park_count) {
+		close(hello);
+		return err_set(err, ERR_PROTOCOL, "keep is out of turn");
+	}
+	states->hello = hello;
+	states->making = number;
+	return 0;
+}
+
+/* The kernel says who has sent the byte.  0: all who could have closed it; -1: nobody it can name. */
+static pid_t who_says_hello(int sock)
+{
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(sizeof(struct ucred))];
+	} control;
+	char byte;
+	struct iovec part = { &byte, 1 };
+	struct msghdr message = { .msg_iov = &part,
+		.msg_iovlen = 1,
+		.msg_control = control.bytes,
+		.msg_controllen = sizeof(control.bytes) };
+	const struct cmsghdr *head;
+	struct ucred who;
+
+	ssize_t got = recvmsg(sock, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+
+	if (got <= 0)
+		return got < 0 ? -1 : 0;
+	head = CMSG_FIRSTHDR(&message);
+	if (!head || head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_CREDENTIALS ||
+		head->cmsg_len != CMSG_LEN(sizeof(who)))
+		return -1;
+	memcpy(&who, CMSG_DATA(head), sizeof(who));
+	return who.pid;
+}
+
+static bool is_known(const struct states *states, pid_t worker, pid_t pid)
+{
+	bool known = pid == worker;
+
+	for (unsigned i = 0; i < states->count; i++)
+		known = known || states->list[i].pid == pid;
+	return known;
+}
+
+/* A child of ours that lives. */
+static bool is_child(pid_t pid)
+{
+	siginfo_t info;
+
+	memset(&info, 0, sizeof(info));
+	return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0 &&
+	       info.si_pid == 0;
+}
+
+static int join(const int *procs, unsigned count, pid_t pid, struct err *err)
+{
+	char text[16];
+
+	(void)snprintf(text, sizeof(text), "%d", pid);
+	for (unsigned i = 0; i < count; i++)
+		if (pwrite(procs[i], text, strlen(text), 0) < 0)
+			return err_sys(err, "procs file %u of %u", i + 1, count);
+	return 0;
+}
+
+int states_hear(struct states *states, pid_t worker, struct state *ret_state, struct err *err)
+{
+	auto_fd int hello = take_fd(&states->hello);
+	struct state state = { .number = states->making, .pid = who_says_hello(hello) };
+
+	if (state.pid == 0)
+		return err_set(err, ERR_CLOSED, "the worker has not forked") + 1;
+	if (state.pid < 0 || is_known(states, worker, state.pid) || !is_child(state.pid))
+		return err_set(err, ERR_PROTOCOL, "another process than a new one says hello");
+	if (join(states->parks, states->park_count, state.pid, err) < 0)
+		return -1;
+	state.pidfd = (int)syscall(SYS_pidfd_open, state.pid, 0);
+	if (state.pidfd < 0)
+		return err_sys(err, "pidfd of a state");
+	states->list[states->count++] = state;
+	*ret_state = state;
+	return 1;
+}
+
+/* ---- ending --------------------------------------------------------------------------------- */
+
+static struct state *find(struct states *states, uint32_t number)
+{
+	for (unsigned i = 0; i < states->count; i++)
+		if (states->list[i].number == number)
+			return &states->list[i];
+	return NULL;
+}
+
+static void take_out(struct states *states, struct state *state)
+{
+	*state = states->list[--states->count];
+}
+
+int states_promote(struct states *states, uint32_t number, const int *joins, unsigned join_count,
+	struct state *ret_state, struct err *err)
+{
+	struct state *state = find(states, number);
+
+	if (!state)
+		return err_set(err, ERR_MISSING, "there is no state %u", number);
+	if (join(joins, join_count, state->pid, err) < 0)
+		return -1;
+	*ret_state = *state;
+	take_out(states, state);
+	return 0;
+}
+
+static void reap(const struct state *state)
+{
+	while (waitpid(state->pid, NULL, __WALL) < 0 && errno == EINTR)
+		;
+	close(state->pidfd);
+}
+
+bool states_drop(struct states *states, uint32_t number)
+{
+	struct state *state = find(states, number);
+
+	if (!state)
+		return false;
+	(void)kill(state->pid, SIGKILL);
+	reap(state);
+	take_out(states, state);
+	return true;
+}
+
+uint32_t states_reap(struct states *states)
+{
+	for (unsigned i = 0; i < states->count; i++) {
+		struct pollfd poll_fd = { .fd = states->list[i].pidfd, .events = POLLIN };
+		uint32_t number = states->list[i].number;
+
+		if (poll(&poll_fd, 1, 0) != 1)
+			continue;
+		reap(&states->list[i]);
+		take_out(states, &states->list[i]);
+		return number;
+	}
+	return 0;
+}
+
+void states_forget(struct states *states)
+{
+	while (states->count)
+		(void)states_drop(states, states->list[0].number);
+	close_fds(&states->hello, 1);
+}

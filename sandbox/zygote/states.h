@@ -1,0 +1,61 @@
+/*
+ * The kept states of a session, as its slot sees them: processes that the worker has forked with a
+ * permission, and that stand still until one of them becomes the worker.
+ *
+ * A permission is for one clone() of the worker's first thread with exactly these flags.  The slot
+ * is the parent of each state (CLONE_PARENT), so the kernel tells the slot who says hello, and how
+ * each of them ends.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "proto/internal/slotmsg.h"
+
+struct state {
+	uint32_t number;
+	pid_t pid;
+	int pidfd;
+};
+
+struct states {
+	struct state list[SESSION_STATES_MAX];
+	unsigned count;
+	int parks[SLOTMSG_JOIN_FDS_MAX]; /* "procs" files of the leaf where they stand */
+	unsigned park_count;
+	int hello;       /* of the state that is being made, else -1 */
+	uint32_t making; /* its number */
+};
+
+#define STATES_INIT                                       \
+	{                                                 \
+		.park_count = 0, .hello = -1, .making = 0 \
+	}
+
+/* Takes the "procs" files. */
+void states_park(struct states *states, int *fds, unsigned count);
+
+/* Begins to make a state.  Takes `hello`, which has SO_PASSCRED.  -1: there is no room, or one is being made. */
+int states_begin(struct states *states, uint32_t number, int hello, struct err *err);
+
+/*
+ * There is something to read from `hello`.  1: the state is kept and in its leaf.  0: nobody is there
+ * who could say it.  -1: the wrong one says it; the caller ends the worker with everything it forked.
+ * `worker` is no state.
+ */
+int states_hear(struct states *states, pid_t worker, struct state *ret_state, struct err *err);
+
+/* Takes the state out of the list, into the leaf of `joins`.  -1: there is none, or it cannot move. */
+int states_promote(struct states *states, uint32_t number, const int *joins, unsigned join_count,
+	struct state *ret_state, struct err *err);
+
+/* Kills and reaps it.  False: there is no such state. */
+bool states_drop(struct states *states, uint32_t number);
+
+/* Reaps a state that has died, and returns its number; 0: none has. */
+uint32_t states_reap(struct states *states);
+
+/* The worker is dead, and nobody else lives in its pid namespace: reaps what is left. */
+void states_forget(struct states *states);
