@@ -404,6 +404,25 @@ int client_cancel(struct client *client, struct err *err)
 	return status;
 }
 
+int client_fd(const struct client *client)
+{
+	return client->fd;
+}
+
+int client_send(
+	struct client *client, const char *method, const struct value *params, struct err *err)
+{
+	struct buf request;
+	int status;
+
+	buf_init(&request, MESSAGE_MAX);
+	status = rpc_write_request(&request, client->next_id++, method, params, err);
+	if (status == 0)
+		status = send_bytes(client, request.bytes, request.len, err);
+	buf_done(&request);
+	return status;
+}
+
 int client_listen(struct client *client, const struct client_watch *watch, struct err *err)
 {
 	struct call call = { .client = client, .watch = watch, .started_ms = clock_ms() };

@@ -75,6 +75,13 @@ int client_call(struct client *client, const struct client_question *question, s
  */
 int client_cancel(struct client *client, struct err *err);
 
+/* To poll between two calls: it can be read when a notification has come, or the daemon has gone. */
+int client_fd(const struct client *client);
+
+/* Sends a request whose answer nobody waits for. */
+int client_send(
+	struct client *client, const char *method, const struct value *params, struct err *err);
+
 /*
  * Hears notifications until the watch has enough (1), or -1: ERR_CLOSED when the daemon has gone,
  * else what the watch complained of.

@@ -1,7 +1,6 @@
 #include "cli/base/interrupt.h"
 
 #include <signal.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -10,7 +9,7 @@
 static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 static struct sigaction before[COUNT_OF(signals)];
 static volatile sig_atomic_t noted;
-static bool caught;
+static unsigned catchers; /* how many want them */
 
 static void on_signal(int number)
 {
@@ -26,23 +25,29 @@ void interrupt_catch(void)
 	/* poll() ends all the same; a write goes on. */
 	const struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
 
-	for (size_t i = 0; i < COUNT_OF(signals) && !caught; i++) {
+	for (size_t i = 0; i < COUNT_OF(signals) && !catchers; i++) {
 		if (sigaction(signals[i], NULL, &before[i]) == 0 && before[i].sa_handler != SIG_IGN)
 			(void)sigaction(signals[i], &action, NULL);
 	}
-	caught = true;
+	catchers++;
 }
 
 void interrupt_release(void)
 {
-	for (size_t i = 0; i < COUNT_OF(signals) && caught; i++)
+	if (!catchers || --catchers)
+		return;
+	for (size_t i = 0; i < COUNT_OF(signals); i++)
 		(void)sigaction(signals[i], &before[i], NULL);
-	caught = false;
 }
 
 int interrupt_noted(void)
 {
 	return noted;
+}
+
+void interrupt_forget(void)
+{
+	noted = 0;
 }
 
 void interrupt_pass_on(void)

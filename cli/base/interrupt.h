@@ -5,12 +5,15 @@
  */
 #pragma once
 
-/* From now on they are noted; interrupt_release() gives them back their usual effect. */
+/* From now on they are noted; as many calls of interrupt_release() give them back their usual effect. */
 void interrupt_catch(void);
 void interrupt_release(void);
 
 /* The signal that was noted, or 0. */
 int interrupt_noted(void);
+
+/* As if none had been noted, for what comes next. */
+void interrupt_forget(void);
 
 /* Ends cectl by the noted signal, so that a shell leaves its loop. */
 void interrupt_pass_on(void);

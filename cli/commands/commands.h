@@ -6,6 +6,7 @@
 // clang-format off
 #define COMMANDS(X) \
 	X("Programs", run) X(NULL, check) X(NULL, wait) X(NULL, cancel) X(NULL, put) \
+	X(NULL, session) X(NULL, repl) \
 	X("The record", runs) X(NULL, show) X(NULL, explain) X(NULL, trace) X(NULL, output) \
 	X(NULL, replay) X(NULL, diff) X(NULL, stats) \
 	X("The daemon", status) X(NULL, top) X(NULL, watch) X(NULL, runtimes) X(NULL, policy) \
@@ -14,6 +15,8 @@
 	X("For administrators", drain) X(NULL, resume) X(NULL, kill_all) X(NULL, block) \
 	X(NULL, unblock) X(NULL, acts) X(NULL, budgets) X(NULL, export) X(NULL, backup) \
 	X(NULL, audit_verify) X(NULL, audit_checkpoint) X(NULL, audit_key) X(NULL, gc) \
+	X(NULL, packages_add) X(NULL, packages_digest) X(NULL, packages_verify) \
+	X(NULL, packages_list) \
 	X("To begin with", demo)
 // clang-format on
 

@@ -111,7 +111,7 @@ const struct explain_text explain_texts[] = {
 	{ "ok", CHANGE, NULL, "Nothing." },
 
 	{ "exit", KNOWN, NULL, "It broke no limit, and no exception was left uncaught." },
-	{ "exit", CHANGE, NO_NETWORK, "There is no network inside, and it cannot be allowed: fetch the data first and send it with the run, in files or stdin." },
+	{ "exit", CHANGE, NO_NETWORK, "There is no network inside, unless the run asks for hosts (--allow-host) that the settings allow: fetch the data first and send it with the run, in files or stdin." },
 	{ "exit", CHANGE, NULL, "What it printed may say why: cectl output {run_id} --stream stderr" },
 
 	{ "exception", KNOWN, NULL, "It was raised at line {error.line}: {error.text}" },
@@ -120,7 +120,7 @@ const struct explain_text explain_texts[] = {
 	{ "exception", CHANGE, NO_MODULE, "Modules are those of the runtime (cectl runtimes) and files that come with the run; nothing can be installed from inside." },
 	{ "exception", CHANGE, "error.type=FileNotFoundError", "Only files that come with the run, and what the program writes, are in /work." },
 	{ "exception", CHANGE, "error.type=PermissionError || error.message~Read-only file system", "Only /work and /tmp can be written; starting other programs is not permitted." },
-	{ "exception", CHANGE, NO_NETWORK, "There is no network inside, and it cannot be allowed: fetch the data first and send it with the run, in files or stdin." },
+	{ "exception", CHANGE, NO_NETWORK, "There is no network inside, unless the run asks for hosts (--allow-host) that the settings allow: fetch the data first and send it with the run, in files or stdin." },
 	{ "exception", CHANGE, "error.type=RecursionError", "It calls itself without end, or too deeply: use a loop with a list instead." },
 	{ "exception", CHANGE, "error.type=EOFError", "It reads more than it was given: stdin or input comes with the run." },
 	{ "exception", CHANGE, OF_LINE " && error.file", "Change line {error.line} of {error.file}, or catch {error.type} there." },
@@ -135,9 +135,10 @@ const struct explain_text explain_texts[] = {
 	{ "signal", CHANGE, NULL, "If the program sends signals to itself, remove that." },
 
 	{ "wall_limit", KNOWN, NULL, "Until then it had used {evidence.cpu_ms} of cpu time." },
-	{ "wall_limit", CHANGE, WAITED, "It mostly waited: for input, in sleep, or for a lock. Remove the wait." },
-	{ "wall_limit", CHANGE, "!" WAITED, "It was busy all the time: do less in one run, or find the loop that has no end." },
-	{ "wall_limit", CHANGE, NULL, "If it needs that long, ask for more: limits.wall_ms (cectl run --limit wall=...)." },
+	{ "wall_limit", CHANGE, "evidence.limit=calls_ms", "Its client answered too slowly, or the program called too often. Ask for more: limits.calls_ms." },
+	{ "wall_limit", CHANGE, WAITED " && evidence.limit=wall_ms", "It mostly waited: for input, in sleep, or for a lock. Remove the wait." },
+	{ "wall_limit", CHANGE, "!" WAITED " && evidence.limit=wall_ms", "It was busy all the time: do less in one run, or find the loop that has no end." },
+	{ "wall_limit", CHANGE, "evidence.limit=wall_ms", "If it needs that long, ask for more: limits.wall_ms (cectl run --limit wall=...)." },
 
 	{ "cpu_limit", KNOWN, NULL, "All its threads and processes together used {evidence.used_ms}." },
 	{ "cpu_limit", CHANGE, NULL, "Do less in one run, or ask for more: limits.cpu_ms (cectl run --limit cpu=...)." },

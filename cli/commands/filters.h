@@ -19,6 +19,7 @@
 	FILTER(0, "task", "NAME", "task", NULL, "of this task"), \
 	FILTER(0, "policy", "NAME", "policy", NULL, "judged by this policy"), \
 	FILTER(0, "rule", "NAME", "rule", NULL, "in which this rule found something"), \
+	FILTER(0, "session", "SESSION", "session", NULL, "cells of this session"), \
 	FILTER(0, "code-hash", "HASH", "code_hash", option_hash, "of this very program: sha256:..."), \
 	FILTER(0, "label", "K=V", "label", option_label, "with this label"), \
 	FILTER(0, "text", "WORDS", "text", NULL, "with all these words in its program or its output")

@@ -119,6 +119,10 @@ static int put_program(struct building *b)
 
 	if (read_program(b, &path, &source) < 0)
 		return -1;
+	if (!language && cli_text(b->cli, "session")) {
+		put_source(b, "code", &source); /* the session has its language, and its names */
+		return 0;
+	}
 	if (!language)
 		language = language_guess(
 			&(struct language_hints){ path, source.bytes, source.len }, &b->err);
@@ -128,7 +132,8 @@ static int put_program(struct building *b)
 		return err_wrap(&b->err, "--language");
 	put(b, "language", value_text(&b->cli->arena, language));
 	put_source(b, "code", &source);
-	if (path && plain_name(path) && !cli_text(b->cli, "entrypoint"))
+	if (path && plain_name(path) && !cli_text(b->cli, "entrypoint") &&
+		!cli_text(b->cli, "session"))
 		put(b, "entrypoint", value_text(&b->cli->arena, plain_name(path)));
 	return 0;
 }
@@ -286,12 +291,6 @@ enum limit_unit {
 	LIMIT_MS
 };
 
-static const char *const limit_names[] = {
-#define LIMIT_NAME(name, meaning) #name,
-	JOB_LIMITS(LIMIT_NAME)
-#undef LIMIT_NAME
-};
-
 static bool ends_with(const char *text, const char *end)
 {
 	size_t text_len = strlen(text);
@@ -312,8 +311,8 @@ static const char *limit_name(const char *word)
 {
 	size_t len = strlen(word);
 
-	for (size_t i = 0; i < COUNT_OF(limit_names); i++) {
-		const char *name = limit_names[i];
+	for (size_t i = 0; i < JOB_LIMIT_COUNT; i++) {
+		const char *name = job_limit_names[i];
 
 		if (strcmp(name, word) == 0)
 			return name;
@@ -337,15 +336,15 @@ static int refuse_limit(struct building *b, const char *word)
 	struct nearest nearest = NEAREST_OF(word);
 	char names[256] = "";
 
-	for (size_t i = 0; i < COUNT_OF(limit_names); i++) {
-		const char *brief = short_limit_name(b, limit_names[i]);
+	for (size_t i = 0; i < JOB_LIMIT_COUNT; i++) {
+		const char *brief = short_limit_name(b, job_limit_names[i]);
 		size_t len = strlen(names);
 
 		cut_printf(names + len, sizeof(names) - len, "%s%s", i > 0 ? ", " : "",
-			limit_names[i]);
+			job_limit_names[i]);
 		if (brief)
 			nearest_offer(&nearest, brief);
-		nearest_offer(&nearest, limit_names[i]);
+		nearest_offer(&nearest, job_limit_names[i]);
 	}
 	if (nearest.best)
 		return err_set(&b->err, ERR_INVALID, "there is no limit \"%s\"%s", word,
@@ -464,6 +463,21 @@ static void put_rest(struct building *b)
 		put(b, "trace", value_text(arena, cli_flag(b->cli, "no-trace") ? "off" : "files"));
 }
 
+static void put_network(struct building *b)
+{
+	struct arena *arena = &b->cli->arena;
+	const struct words *hosts = cli_words(b->cli, "allow-host");
+	struct value *network = value_map(arena);
+	struct value *allow = value_list(arena);
+
+	for (size_t i = 0; hosts && i < hosts->count; i++)
+		(void)value_list_add(arena, allow, value_text(arena, hosts->items[i]));
+	if (!hosts || hosts->count == 0)
+		return;
+	(void)value_map_put(arena, network, "allow", allow);
+	put(b, "network", network);
+}
+
 int job_options_params(struct cli *cli, struct value **ret_params)
 {
 	struct building b = { .cli = cli, .params = value_map(&cli->arena), .err = ERR_INIT };
@@ -471,9 +485,19 @@ int job_options_params(struct cli *cli, struct value **ret_params)
 	if (put_program(&b) < 0 || put_stdin(&b) < 0 || put_schema(&b) < 0 || put_files(&b) < 0 ||
 		put_limits(&b) < 0)
 		return b.err.code ? cli_usage(cli, "%s", b.err.text) : cli_no_memory(cli);
+	put_network(&b);
 	put_rest(&b);
 	*ret_params = b.params;
 	return cli_put_options(cli, b.params);
+}
+
+int job_options_limits(struct cli *cli, struct value *params)
+{
+	struct building b = { .cli = cli, .params = params, .err = ERR_INIT };
+
+	if (put_limits(&b) == 0)
+		return 0;
+	return b.err.code ? cli_usage(cli, "%s", b.err.text) : cli_no_memory(cli);
 }
 
 int job_options_piped(struct cli *cli, struct value *params)

@@ -15,6 +15,12 @@
 		"the program itself instead of a file" }, \
 	{ 0, "entrypoint", "NAME", OPTION_TEXT, "entrypoint", NULL, \
 		"file name the program runs as; else the file's own name, else main.py ..." }, \
+	{ 0, "session", "SESSION", OPTION_TEXT, "session", NULL, \
+		"as the next cell of this session, with what its cells before left: see cectl session" }, \
+	{ 0, "from", "STATE", OPTION_TEXT, "from", option_count, \
+		"go back to this kept state of the session first" }, \
+	{ 0, "atomic", NULL, OPTION_FLAG, "atomic", NULL, \
+		"in a session: if the program does not end well, go back to where the session stood" }, \
 	{ 'p', "policy", "NAME", OPTION_TEXT, "policy", NULL, \
 		"a named policy of the host" }, \
 	{ 0, "limit", "K=V", OPTION_LIST, NULL, NULL, \
@@ -35,6 +41,10 @@
 		"a variable; the program sees no others but the runtime's fixed ones" }, \
 	{ 'a', "artifact", "GLOB", OPTION_LIST, "artifacts", NULL, \
 		"files to bring back: '*.png', 'out/*'; '*' for all" }, \
+	{ 0, "packages", "NAME", OPTION_LIST, "packages", NULL, \
+		"a package set of the host whose modules the program may import; `cectl packages list`" }, \
+	{ 0, "display", NULL, OPTION_FLAG, "display", NULL, \
+		"bring back the value of the last expression and what it displays (python, javascript); as text here, with --json all of it" }, \
 	{ 0, "on-output-limit", "DO", OPTION_TEXT, "on_output_limit", NULL, \
 		"kill (default), or truncate: run on, keep the first and the last half" }, \
 	{ 0, "id", "NAME", OPTION_TEXT, "id", NULL, \
@@ -49,6 +59,8 @@
 		"found again with `cectl runs --label`" }, \
 	{ 0, "secret", "NAME", OPTION_LIST, "secrets", option_secret, \
 		"what this variable of cectl's own environment holds is masked in whatever is stored" }, \
+	{ 0, "allow-host", "HOST[:PORT]", OPTION_LIST, NULL, NULL, \
+		"a host that the program may connect to, on port 443 if none is named; '*.example.org' is a pattern; the settings say what may be asked" }, \
 	{ 0, "deterministic", NULL, OPTION_FLAG, "deterministic", NULL, \
 		"chance, clock and hashes begin the same in each run" }, \
 	{ 0, "trace-files", NULL, OPTION_FLAG, NULL, NULL, \
@@ -62,6 +74,9 @@
  * cli->arena; returns 0, or the exit status after reporting the error.
  */
 int job_options_params(struct cli *cli, struct value **ret_params);
+
+/* Adds `limits`, from --limit and --timeout; as above. */
+int job_options_limits(struct cli *cli, struct value *params);
 
 /*
  * Sends cectl's own stdin as `stdin`, unless an option names the program's input or stdin is the

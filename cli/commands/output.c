@@ -168,7 +168,7 @@ static int reading_show(struct reading *reading)
 	if (cli->json)
 		return reading_document(reading, bytes + start, len - start, reading->from + start);
 	passthrough_init(&stream, &cli->out);
-	stream.escape = !cli_flag(cli, "raw");
+	stream.escape = !cli_flag(cli, "raw") && !(cli_text(cli, "display") && !cli->out.terminal);
 	passthrough_write(&stream, bytes + start, len - start);
 	passthrough_end(&stream);
 	return reading->state ? EXIT_FAILED : EXIT_OK;
@@ -189,6 +189,68 @@ static int refuse_stream(struct cli *cli, const char *name)
 		name, nearest_hint(&nearest));
 }
 
+/* ---- what it displayed ---------------------------------------------------------------------- */
+
+/* From the best for a file to the last resort; any other type comes before text/plain. */
+static const char *const preferred[] = { "image/png", "image/jpeg", "image/svg+xml",
+	"application/pdf", "text/html", "text/markdown", "text/latex" };
+
+static bool has_type(const struct value *types, const char *type)
+{
+	return value_get(types, type) != NULL;
+}
+
+/* The type to write of an item, or NULL: it has none. */
+static const char *choose_type(const struct value *types)
+{
+	const char *last = NULL;
+
+	for (size_t i = 0; i < COUNT_OF(preferred); i++)
+		if (has_type(types, preferred[i]))
+			return preferred[i];
+	for (size_t i = 0; value_is(types, VALUE_MAP) && i < types->map.count; i++) {
+		last = types->map.entries[i].key;
+		if (strcmp(last, "text/plain") != 0)
+			return last;
+	}
+	return last;
+}
+
+static int find_display(struct reading *reading, const char *number, const char *type)
+{
+	struct cli *cli = reading->cli;
+	const struct value *record = NULL;
+	const struct value *types;
+	uint64_t item = 0;
+	struct err err = ERR_INIT;
+	int status;
+
+	if (units_parse_count(number, &item, &err) < 0 || item == 0)
+		return cli_usage(
+			cli, "--display %s: items count from 1", output_safe(&cli->arena, number));
+	status = record_get(cli, reading->run_id, &record);
+	if (status != 0)
+		return status;
+	types = value_get(value_at(value_get(record, "display"), (size_t)item - 1), "bytes");
+	if (!types)
+		return cli_fail_with(cli, ERR_MISSING,
+			"run %s has no item %" PRIu64 " in its display",
+			page_text(cli, record, "run_id"), item);
+	if (type && !has_type(types, type))
+		return cli_fail_with(cli, ERR_MISSING, "item %" PRIu64 " of run %s has no %s", item,
+			page_text(cli, record, "run_id"), output_safe(&cli->arena, type));
+	type = type ? type : choose_type(types);
+	if (cli->out.terminal && !cli->json && strncmp(type, "text/", 5) != 0)
+		return cli_usage(cli, "%s is not for a terminal; send it to a file or a pipe",
+			output_safe(&cli->arena, type));
+	reading->run_id = page_text(cli, record, "run_id");
+	reading->stream =
+		arena_printf(&cli->arena, "display:%" PRIu64 ":%s", item, type ? type : "");
+	return reading->stream ? 0 : cli_no_memory(cli);
+}
+
+/* ---- the options ---------------------------------------------------------------------------- */
+
 static bool is_stream(const char *name)
 {
 	for (size_t i = 0; i < COUNT_OF(streams); i++) {
@@ -206,6 +268,10 @@ static int output_parse(struct cli *cli, struct reading *reading)
 	const char *range = cli_text(cli, "range");
 	struct err err = ERR_INIT;
 
+	if (cli_text(cli, "type") && !cli_text(cli, "display"))
+		return cli_usage(cli, "--type belongs to --display");
+	if (stream && cli_text(cli, "display"))
+		return cli_usage(cli, "--stream and --display: one of them");
 	if (stream && !is_stream(stream))
 		return refuse_stream(cli, stream);
 	if (cli_flag(cli, "raw") && cli->out.terminal)
@@ -267,6 +333,8 @@ static int output_run(struct cli *cli)
 	struct reading reading = { .cli = cli, .run_id = cli_operand(cli, 0), .to = NO_END };
 	int status = output_parse(cli, &reading);
 
+	if (status == 0 && cli_text(cli, "display"))
+		status = find_display(&reading, cli_text(cli, "display"), cli_text(cli, "type"));
 	if (status == 0 && cli->json) /* "last" may be another run soon */
 		status = record_resolve(cli, reading.run_id, &reading.run_id);
 	if (status != 0)
@@ -293,6 +361,11 @@ const struct command output_command = {
 		{ 's', "stream", "NAME", OPTION_TEXT, NULL, NULL,
 			"stdout (default), stderr, stdin, code, artifact:PATH, or file:PATH for a file that "
 			"came with it; stdout_tail and stderr_tail are what truncate kept of the end" },
+		{ 0, "display", "N", OPTION_TEXT, NULL, NULL,
+			"item N of what it displayed, as `cectl show` counts them; into a file or a pipe as it is, "
+			"on a terminal only text, escaped" },
+		{ 0, "type", "TYPE", OPTION_TEXT, NULL, NULL,
+			"of that item, for instance image/png; else the best for a file that it has" },
 		{ 0, "head", "LINES", OPTION_TEXT, NULL, NULL, "only the first lines" },
 		{ 0, "tail", "LINES", OPTION_TEXT, NULL, NULL, "only the last lines" },
 		{ 0, "range", "A:B", OPTION_TEXT, NULL, NULL,
@@ -304,6 +377,7 @@ const struct command output_command = {
 		{ "cectl output last --tail 20", "the end of the newest run's stdout" },
 		{ "cectl output last --stream code", "the program itself" },
 		{ "cectl output 01JD3 --stream artifact:plot.png --raw > plot.png", "a file that it made" },
+		{ "cectl output last --display 1 --type image/png > plot.png", "a figure that it displayed" },
 		{ "cectl output last --range 1M:2M", "the second mebibyte" }),
 	.reads_copy = true,
 	.run = output_run,

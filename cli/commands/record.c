@@ -185,6 +185,21 @@ static void show_masks(struct cli *cli, const struct value *record)
 				(long long)masks));
 }
 
+/* "01M8..., cell 3, began in state 1, kept 1 3" */
+static void show_session(struct cli *cli, const struct value *record)
+{
+	const struct value *session = value_get(record, "session");
+
+	if (!value_is(session, VALUE_MAP))
+		return;
+	page_words(cli, "session",
+		arena_printf(&cli->arena, "%s%s%s%s%s", page_text(cli, session, "id"),
+			named(cli, ", cell ", session, "cell"),
+			named(cli, ", began in state ", session, "from"),
+			named(cli, ", undone: went back to state ", session, "went_back"),
+			named(cli, ", and ended with it: ", session, "why")));
+}
+
 static void show_program(struct cli *cli, const struct value *record)
 {
 	const struct value *request = value_get(record, "request");
@@ -268,6 +283,7 @@ static void show_facts(struct cli *cli, const struct value *record)
 
 	show_when(cli, record);
 	show_who(cli, record);
+	show_session(cli, record);
 	show_program(cli, record);
 	if (value_is(labels, VALUE_MAP) && labels->map.count > 0)
 		page_value(cli, "labels", labels);
@@ -333,6 +349,84 @@ static void show_refused(struct cli *cli, const struct value *record)
 			output_text(&cli->arena, others));
 }
 
+#define CALLS_SHOWN 50 /* a run may make thousands */
+
+static void show_call_json(struct cli *cli, const char *name, const struct value *value)
+{
+	const char *text = output_text(&cli->arena, value);
+
+	if (!value)
+		return;
+	say(&cli->out, PAINT_DIM, "      %-10s", name);
+	page_line(cli, text, strlen(text), 16, PAINT_PLAIN);
+}
+
+/* "3  search  {\"query\": \"x\"}  bad_arguments  12 ms" */
+static void show_call(struct cli *cli, const struct value *call)
+{
+	const struct value *code = value_get(call, "code");
+	const struct value *answer = value_get(call, code ? "error" : "result");
+
+	say(&cli->out, PAINT_PLAIN, "  %s %s  %s",
+		output_mark(&cli->out, code ? MARK_BAD : MARK_DOT),
+		output_text(&cli->arena, value_get(call, "call")), page_text(cli, call, "tool"));
+	say(&cli->out, PAINT_DIM, "  %s", page_number(cli, "took_us", value_get(call, "took_us")));
+	if (code)
+		say(&cli->out, PAINT_RED, "  %s", page_text(cli, call, "code"));
+	say(&cli->out, PAINT_PLAIN, "\n");
+	show_call_json(cli, "arguments", value_get(call, "args"));
+	show_call_json(cli, code ? "error" : "result", answer);
+}
+
+static void show_calls(struct cli *cli, const struct value *record)
+{
+	const struct value *calls = value_get(record, "tool_calls");
+
+	if (!value_at(calls, 0))
+		return;
+	output_heading(&cli->out, "calls of tools");
+	for (size_t i = 0; value_at(calls, i) && i < CALLS_SHOWN; i++)
+		show_call(cli, value_at(calls, i));
+	if (calls->list.count > CALLS_SHOWN)
+		say(&cli->out, PAINT_DIM, "  and %zu more: --json shows them\n",
+			calls->list.count - CALLS_SHOWN);
+}
+
+/* "api.example.org:443  allowed, 3 times, 1.2 KiB up, 40 KiB down" */
+static void show_connections(struct cli *cli, const struct value *record)
+{
+	const struct value *rows = value_get(record, "connections");
+	const struct value *others = value_get(record, "connections_others");
+
+	if (!value_is(rows, VALUE_LIST))
+		return;
+	output_heading(&cli->out, "network");
+	if (!value_at(rows, 0))
+		say(&cli->out, PAINT_DIM, "  no connections\n");
+	for (size_t i = 0; value_at(rows, i); i++) {
+		const struct value *row = value_at(rows, i);
+		bool allowed = strcmp(page_text(cli, row, "verdict"), "allowed") == 0;
+		const char *why = page_text(cli, row, "why");
+		const char *address = page_text(cli, row, "address");
+
+		say(&cli->out, allowed ? PAINT_PLAIN : PAINT_RED, "  %s %s:%s%s%s  %s%s%s, %s",
+			output_mark(&cli->out, allowed ? MARK_GOOD : MARK_BAD),
+			page_text(cli, row, "host"), page_text(cli, row, "port"),
+			address[0] ? " at " : "", address, page_text(cli, row, "verdict"),
+			why[0] ? ", " : "", why,
+			page_number(cli, "count", value_get(row, "count")));
+		say(&cli->out, PAINT_DIM, "  (%s up, %s down)\n",
+			page_number(cli, "up_bytes", value_get(row, "up")),
+			page_number(cli, "down_bytes", value_get(row, "down")));
+	}
+	if (others)
+		say(&cli->out, PAINT_DIM, "  and %s connections of other kinds\n",
+			output_text(&cli->arena, others));
+	if (value_as_bool(value_get(record, "connections_lost"), false))
+		say(&cli->out, PAINT_RED,
+			"  the process that makes connections ended: some may be missing\n");
+}
+
 /* "/work/out.txt  created, written" */
 static void show_opened(struct cli *cli, const struct value *record)
 {
@@ -379,12 +473,6 @@ static void show_output_errors(struct cli *cli, const struct value *record)
 }
 
 /* ---- limits and times ---------------------------------------------------------------------- */
-
-static const char *const limit_names[] = {
-#define LIMIT_NAME(name, meaning) #name,
-	JOB_LIMITS(LIMIT_NAME)
-#undef LIMIT_NAME
-};
 
 /* The part of a limit that was used, if the metrics have it. */
 static const struct {
@@ -438,8 +526,8 @@ static void show_limits(struct cli *cli, const struct value *record)
 		return;
 	output_heading(&cli->out, "limits");
 	table_init(&table, &cli->arena, columns, COUNT_OF(columns));
-	for (size_t i = 0; i < COUNT_OF(limit_names); i++) {
-		const char *name = limit_names[i];
+	for (size_t i = 0; i < JOB_LIMIT_COUNT; i++) {
+		const char *name = job_limit_names[i];
 
 		if (!value_get(limits, name))
 			continue;
@@ -598,6 +686,61 @@ static void show_artifacts(struct cli *cli, const struct value *record)
 	page_table(cli, columns, COUNT_OF(columns), artifacts, 2);
 }
 
+static int64_t display_bytes(const struct value *item, const char *type)
+{
+	const struct value *bytes = value_get(value_get(item, "bytes"), type);
+	const struct value *content = value_get(value_get(item, "data"), type);
+
+	if (bytes)
+		return value_as_int(bytes, 0);
+	return page_is_bytes(content) ? (int64_t)content->text.len : 0; /* of a result */
+}
+
+static void add_display_rows(
+	struct cli *cli, struct value *rows, const struct value *item, size_t number)
+{
+	struct arena *arena = &cli->arena;
+	const struct value *types = value_get(item, "bytes");
+
+	if (!types)
+		types = value_get(item, "data");
+	for (size_t i = 0; value_is(types, VALUE_MAP) && i < types->map.count; i++) {
+		const char *type = types->map.entries[i].key;
+		struct fill row = fill_start(arena);
+		bool is_main = value_as_bool(value_get(item, "main"), false);
+
+		fill_uint(&row, "number", number);
+		fill_text(&row, "main", is_main ? "main" : "");
+		fill_int(&row, "bytes", display_bytes(item, type));
+		fill_text(&row, "type", type);
+		(void)value_list_add(arena, rows, fill_done(&row));
+	}
+}
+
+/* Only names and sizes: what a program displays may be meant for a browser, not for a terminal. */
+static void show_display(struct cli *cli, const struct value *record)
+{
+	static const struct page_column columns[] = {
+		{ { "N", true, false, 0 }, "number", PAINT_PLAIN, NULL, NULL },
+		{ { "", false, false, 1 }, "main", PAINT_DIM, NULL, NULL },
+		{ { "BYTES", true, false, 0 }, "bytes", PAINT_PLAIN, page_unit, NULL },
+		{ { "TYPE", false, true, 0 }, "type", PAINT_PLAIN, NULL, NULL },
+	};
+	const struct value *display = value_get(record, "display");
+	struct value *rows = value_list(&cli->arena);
+
+	if (!value_at(display, 0))
+		return;
+	for (size_t i = 0; value_at(display, i); i++)
+		add_display_rows(cli, rows, value_at(display, i), i + 1);
+	output_heading(&cli->out, "display");
+	page_table(cli, columns, COUNT_OF(columns), rows, 2);
+	if (value_get(record, "display_broken"))
+		say(&cli->out, PAINT_DIM, "  what followed could not be read\n");
+	say(&cli->out, PAINT_DIM, "  more: %s --display 1\n",
+		cli_more(cli, "output", page_text(cli, record, "run_id")));
+}
+
 /* ---- the timeline -------------------------------------------------------------------------- */
 
 /* A step took the time since the one before it. */
@@ -652,11 +795,14 @@ void record_show(struct cli *cli, const struct value *record, bool full)
 	show_policy(cli, record);
 	show_evidence(cli, record);
 	show_refused(cli, record);
+	show_calls(cli, record);
+	show_connections(cli, record);
 	show_opened(cli, record);
 	show_output_errors(cli, record);
 	show_limits(cli, record);
 	show_times(cli, record);
 	record_show_code(cli, record, full);
 	show_streams(cli, record, full);
+	show_display(cli, record);
 	show_artifacts(cli, record);
 }

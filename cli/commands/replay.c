@@ -54,6 +54,7 @@ static int replay_once(
 	int status;
 
 	live_init(&live, cli, false);
+	live.answers = true;
 	live_cancels(&live, params);
 	status = live_ask(&live, "runs.replay", params, &answer);
 	if (status != 0)
@@ -240,7 +241,9 @@ const struct command replay_command = {
 			"with a fixed start of the clock and fixed seeds" },
 		{ 0, "secret", "NAME", OPTION_LIST, "secrets", option_secret,
 			"what this variable of cectl's own environment holds is masked again; a run that came with "
-			"secrets wants as many" }),
+			"secrets wants as many" },
+		{ 0, "tool", "NAME=COMMAND", OPTION_LIST, NULL, NULL,
+			"what answers calls of this tool now, as with `cectl run`; others fail" }),
 	.operand_least = 1, .operand_most = 1,
 	.examples = EXAMPLES(
 		{ "cectl replay last", "does it come out the same?" },

@@ -9,6 +9,7 @@
 #include "cli/base/outdir.h"
 #include "cli/base/units.h"
 #include "cli/commands/record.h"
+#include "cli/commands/tool_commands.h"
 #include "cli/session/page.h"
 #include "proto/base/buf.h"
 #include "proto/base/clock.h"
@@ -39,6 +40,24 @@ void results_note_parked(struct cli *cli, const struct value *parked)
 		page_text(cli, finding, "line"));
 }
 
+/* ---- what it displays ----------------------------------------------------------------------- */
+
+/* Always in safe form: whoever reads this is a person.  Other types are in --json and the record. */
+static void show_displayed(struct cli *cli, const struct value *item)
+{
+	const struct value *text = value_get(value_get(item, "data"), "text/plain");
+	struct passthrough stream;
+
+	if (!page_is_bytes(text))
+		return;
+	passthrough_init(&stream, &cli->out);
+	stream.escape = true;
+	passthrough_write(&stream, text->text.bytes, text->text.len);
+	if (!text->text.len || text->text.bytes[text->text.len - 1] != '\n')
+		passthrough_write(&stream, "\n", 1);
+	passthrough_end(&stream);
+}
+
 /* ---- while it runs ------------------------------------------------------------------------- */
 
 static struct passthrough *find_stream(struct live *live, const struct value *params)
@@ -61,6 +80,13 @@ static void skip_to(struct live *live, struct passthrough *stream, uint64_t offs
 	stream->passed = offset;
 }
 
+static void take_display(struct live *live, const struct value *item)
+{
+	progress_erase(&live->progress);
+	show_displayed(live->cli, item);
+	live->displayed++;
+}
+
 static int on_notice(void *context, const char *method, const struct value *params, struct err *err)
 {
 	struct live *live = context;
@@ -68,16 +94,24 @@ static int on_notice(void *context, const char *method, const struct value *para
 	const struct value *data = value_get(params, "data");
 	int64_t offset = value_as_int(value_get(params, "offset"), 0);
 
-	(void)err;
+	if (strcmp(method, "run.call") == 0 && live->answers) {
+		progress_erase(&live->progress);
+		return tool_commands_answer(live->cli, params, err);
+	}
 	if (strcmp(method, "run.started") == 0)
 		cut_printf(live->run_id, sizeof(live->run_id), "%s",
 			page_text(live->cli, params, "run_id"));
+	if (strcmp(method, "session.ended") == 0)
+		cut_printf(live->ended, sizeof(live->ended), "%s",
+			page_text(live->cli, params, "why"));
 	if (strcmp(method, "run.parked") == 0) {
 		progress_erase(&live->progress);
 		live->progress.what = "waiting for approval";
 		results_note_parked(live->cli, params);
 		return 0;
 	}
+	if (live->streams && strcmp(method, "run.display") == 0)
+		take_display(live, params);
 	if (!live->streams || strcmp(method, "run.output") != 0 || !stream ||
 		!page_is_bytes(data) || offset < 0)
 		return 0;
@@ -308,6 +342,38 @@ static void hint_artifacts(struct cli *cli, const struct value *result)
 			count == 1 ? "" : "s", count == 1 ? "it" : "them");
 }
 
+static bool has_more_than_text(const struct live *live, const struct value *item)
+{
+	const struct value *data = value_get(item, "data");
+	size_t texts = value_get(data, "text/plain") ? 1 : 0;
+
+	if (live->json_is_text && value_get(data, "application/json"))
+		texts++;
+	return value_is(data, VALUE_MAP) && data->map.count > texts;
+}
+
+static void show_display(struct live *live, const struct value *result)
+{
+	const struct value *display = value_get(result, "display");
+	struct cli *cli = live->cli;
+	size_t more = 0;
+
+	for (size_t i = live->displayed; value_at(display, i); i++)
+		show_displayed(cli, value_at(display, i));
+	for (size_t i = 0; value_at(display, i) && !more; i++)
+		if (has_more_than_text(live, value_at(display, i)))
+			more = i + 1;
+	if (more)
+		say(&cli->err, PAINT_PLAIN,
+			"cectl: it displayed more than text: %s lists it, %s --display %zu > FILE\n",
+			cli_more(cli, "show", page_text(cli, result, "run_id")),
+			cli_more(cli, "output", page_text(cli, result, "run_id")), more);
+	if (record_is_truncated(result, "display"))
+		say(&cli->err, PAINT_PLAIN, "cectl: the rest of its display was left out\n");
+	if (value_get(result, "display_broken"))
+		say(&cli->err, PAINT_PLAIN, "cectl: the rest of its display could not be read\n");
+}
+
 /* The daemon stopped looking for artifacts, so what else there was has no path here. */
 static void note_walk_ended(
 	struct cli *cli, const struct value *result, const struct value *skipped)
@@ -384,6 +450,7 @@ int results_show(struct live *live, const struct value *result, const char *out_
 		return cli_document(cli, result, status);
 	show_stream(live, &live->out, result, "stdout");
 	show_stream(live, &live->err, result, "stderr");
+	show_display(live, result);
 	if (!out_dir)
 		hint_artifacts(cli, result);
 	note_skipped(cli, result);

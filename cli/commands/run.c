@@ -1,6 +1,7 @@
 #include "cli/base/exits.h"
 #include "cli/commands/job_options.h"
 #include "cli/commands/results.h"
+#include "cli/commands/tool_commands.h"
 
 static int show_detached(struct cli *cli, const struct value *result)
 {
@@ -36,6 +37,8 @@ static int run_run(struct cli *cli)
 			cli, "--detach answers before there is output; use `cectl wait RUN`");
 	status = job_options_params(cli, &params);
 	if (status == 0)
+		status = tool_commands_put(cli, params);
+	if (status == 0)
 		status = job_options_piped(cli, params);
 	if (status == 0)
 		status = results_prepare_out(cli, out_dir);
@@ -44,6 +47,7 @@ static int run_run(struct cli *cli)
 	if (out_dir && !value_get(params, "artifacts"))
 		put_all_artifacts(cli, params);
 	live_init(&live, cli, stream && !cli->json);
+	live.answers = true;
 	if (!detach)
 		live_cancels(&live, params);
 	status = live_ask(&live, "run", params, &result);
@@ -75,6 +79,12 @@ const struct command run_command = {
 		JOB_OPTION_ROWS,
 		{ 'o', "out", "DIR", OPTION_TEXT, NULL, NULL,
 			"writes artifacts below DIR; without --artifact, all files" },
+		{ 0, "tool", "NAME=COMMAND", OPTION_LIST, NULL, NULL,
+			"a function of the program: cectl runs COMMAND outside of the jail for each call, with the arguments as JSON on stdin; what it prints is the result, as JSON or text" },
+		{ 0, "tool-schema", "NAME=FILE|JSON", OPTION_LIST, NULL, NULL,
+			"JSON Schema of a tool's arguments; without it any" },
+		{ 0, "tools-as", "HOW", OPTION_TEXT, "tools_as", NULL,
+			"module (default): tools.NAME(); functions: NAME() too; async: await NAME()" },
 		{ 0, "stream", NULL, OPTION_FLAG, "stream", NULL,
 			"pass output on while the program runs" },
 		{ 'd', "detach", NULL, OPTION_FLAG, "detach", NULL,
@@ -88,11 +98,18 @@ const struct command run_command = {
 			"a program that reads JSON and must answer with JSON of a certain shape" },
 		{ "cectl run --limit wall=2s --limit memory=64M job.py -- --fast",
 			"tighter limits; words after -- are for the program" },
+		{ "cectl run --allow-host api.example.org fetch.py", "with a network that leads to one host" },
 		{ "cectl run plot.py -f data.csv -a '*.png' --out plots/",
 			"a file in, pictures out" },
+		{ "cectl run -c 'print(tools.size(path=\"a.csv\"))' --tool 'size=jq -r .path | xargs wc -c'",
+			"a program that calls a command of yours" },
+		{ "cectl run --display -c '[6 * 7, \"x\"]'",
+			"the value of the last expression; of a figure, `cectl output last --display 1 > plot.png`" },
 		{ "sort words.txt | cectl run count.py", "the pipe is the program's stdin" },
 		{ "echo 'print(input())' | cectl run - --stdin words.txt",
 			"the program from a pipe, its stdin from a file" },
+		{ "cectl run --session 01JD3H3V6T6Q2Y4N8C5R7W9XZA -c 'print(x)'",
+			"the next cell of a session: cectl session open" },
 		{ "cectl run --json -c 'import socket' --policy strict | jq .policy.findings",
 			"the whole answer for a program to read" }),
 	.print_more = exits_help,

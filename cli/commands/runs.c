@@ -48,6 +48,8 @@ static const struct {
 	{ "task",     { { "TASK",     false, true,  8 },  "task",         PAINT_PLAIN, NULL,               NULL } },
 	{ "id",       { { "ID",       false, true,  12 }, "id",           PAINT_PLAIN, NULL,               NULL } },
 	{ "policy",   { { "POLICY",   false, true,  11 }, "policy",       PAINT_PLAIN, NULL,               NULL } },
+	{ "cell",     { { "CELL",     true,  true,  15 }, "cell",         PAINT_PLAIN, NULL,               NULL } },
+	{ "session",  { { "SESSION",  false, true,  16 }, "session",      PAINT_PLAIN, NULL,               NULL } },
 	{ "code",     { { "CODE",     false, false, 13 }, "code_hash",    PAINT_PLAIN, short_hash,         NULL } },
 	{ "stdout",   { { "STDOUT",   true,  false, 14 }, "stdout_bytes", PAINT_PLAIN, page_unit,          NULL } },
 	{ "reason",   { { "REASON",   false, true,  2 },  "reason",       PAINT_DIM,   NULL,               NULL } },
@@ -318,7 +320,7 @@ const struct command runs_command = {
 			"only runs older than this one: the next page" },
 		{ 0, "columns", "NAMES", OPTION_TEXT, NULL, NULL,
 			"what to show of each, by commas: run, when, received, ended, outcome, language, time, "
-			"exec, uid, agent, task, id, policy, code, stdout, reason; or all" },
+			"exec, uid, agent, task, id, policy, cell, session, code, stdout, reason; or all" },
 		{ 0, "csv", NULL, OPTION_FLAG, NULL, NULL,
 			"comma-separated values, as the protocol has them, under their keys" }),
 	.examples = EXAMPLES(

@@ -33,6 +33,21 @@ static void show_tools(struct cli *cli, const struct value *runtime)
 	page_wrapped(cli, PAINT_PLAIN, output_safe(&cli->arena, tools), 2);
 }
 
+/* The sets that runs can name, and why some are off. */
+static void show_packages(struct cli *cli, const struct value *runtime)
+{
+	const struct value *sets = value_get(runtime, "packages");
+	const char *title =
+		arena_printf(&cli->arena, "package sets of %s", page_text(cli, runtime, "name"));
+
+	if (!value_at(sets, 0))
+		return;
+	output_heading(&cli->out, title ? title : "package sets");
+	for (size_t i = 0; value_at(sets, i); i++)
+		page_field(cli, page_text(cli, value_at(sets, i), "name"),
+			page_text(cli, value_at(sets, i), "state"));
+}
+
 static const struct table_column limit_columns[] = {
 	{ "LIMIT", false, false, 0 },
 	{ "DEFAULT", true, false, 0 },
@@ -108,6 +123,8 @@ static void runtimes_show(struct cli *cli, const struct value *result)
 		tell_trouble(cli, value_at(runtimes, i));
 	for (size_t i = 0; value_at(runtimes, i); i++)
 		show_tools(cli, value_at(runtimes, i));
+	for (size_t i = 0; value_at(runtimes, i); i++)
+		show_packages(cli, value_at(runtimes, i));
 	for (size_t i = 0; value_at(runtimes, i); i++)
 		show_limits(cli, runtimes, i);
 }

@@ -36,6 +36,7 @@ static const struct {
 	{ "in progress", "runs between arrival and answer" },
 	{ "queued", "those of them that wait for a worker" },
 	{ "parked", "runs that wait until a person approves them" },
+	{ "sessions", "sessions that are open (cectl session list)" },
 	{ "subscriptions", "clients that receive events (cectl watch, cectl top)" },
 	{ "inspectors", "the processes that read programs for the policy" },
 	{ "  alive, ready", "how many there are, and how many of them have the rules" },

@@ -12,6 +12,7 @@
 #include "cli/base/command.h"
 #include "cli/doctor/doctor.h"
 #include "proto/base/container.h"
+#include "proto/package_digest.h"
 #include "proto/store_room.h"
 
 #define LEAST_MAJOR 5
@@ -405,6 +406,41 @@ static void check_group(const struct patient *patient, const char *group, struct
 	}
 }
 
+/* ---- package sets -------------------------------------------------------------------------- */
+
+static int read_package(
+	const struct settings_package *package, struct finding *finding, struct err *err)
+{
+	struct package_scan scan = PACKAGE_SCAN_USUAL;
+	char digest[DIGEST_TEXT_LEN + 1];
+
+	REPAIR("restore its files, or write the digest of `cectl packages digest %s`",
+		package->path);
+	if (package_digest(package->path, &scan, digest, err) < 0)
+		return -1;
+	if (strcmp(digest, package->digest) != 0)
+		return err_set(
+			err, ERR_UNSUPPORTED, "%s has another digest: %s", package->path, digest);
+	FOUND("%s: %llu files and folders", package->path, (unsigned long long)scan.entries);
+	return 0;
+}
+
+static void check_packages(const struct patient *patient, struct findings *findings)
+{
+	const struct settings *settings = &patient->settings;
+
+	for (size_t i = 0; i < settings->package_count; i++) {
+		const struct check check = { INSTALLED, settings->packages[i].name,
+			"the files of this package set are read", NEED_BETTER, NULL,
+			"this package set is off", "" };
+		struct finding *finding = checks_begin(&check, findings);
+		struct err err = ERR_INIT;
+
+		conclude(patient, read_package(&settings->packages[i], finding, &err), &err,
+			finding);
+	}
+}
+
 void doctor_check_kernel(const struct patient *patient, struct findings *findings)
 {
 	check_group(patient, KERNEL, findings);
@@ -426,4 +462,5 @@ void doctor_check_installation(const struct patient *patient, struct findings *f
 		conclude(patient, start_interpreter(&settings->runtimes[i], finding, &err), &err,
 			finding);
 	}
+	check_packages(patient, findings);
 }

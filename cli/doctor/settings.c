@@ -78,6 +78,20 @@ static void take_interpreter(struct settings *settings, const char *name, const 
 	cut_printf(runtime->interpreter, sizeof(runtime->interpreter), "%s", value);
 }
 
+/* "sha256:... python /srv/ced/sets/data2024" */
+static void take_package(struct settings *settings, const char *name, const char *value)
+{
+	struct settings_package *package = &settings->packages[settings->package_count];
+	int at = 0;
+
+	if (settings->package_count == SETTINGS_PACKAGES_MAX ||
+		sscanf(value, "%79s %*s %n", package->digest, &at) != 1 || at == 0)
+		return;
+	cut_printf(package->name, sizeof(package->name), "%s", name);
+	cut_printf(package->path, sizeof(package->path), "%s", value + at);
+	settings->package_count++;
+}
+
 void settings_take(struct settings *settings, const char *line)
 {
 	char name[64];
@@ -100,6 +114,8 @@ void settings_take(struct settings *settings, const char *line)
 		settings->workers_max = strtoul(value, NULL, 10);
 	else if (strcmp(name, "workers_reserve") == 0)
 		settings->workers_reserve = strtoul(value, NULL, 10);
+	else if (sscanf(name, "packages.%31s", word) == 1)
+		take_package(settings, word, value);
 	else if (sscanf(name, "runtime.%31[^.].interpreter%n", word, &end) == 1 && end > 0)
 		take_interpreter(settings, word, value);
 }
@@ -136,7 +152,7 @@ static int run_ced(struct settings *settings, char ret_said[ERR_TEXT_MAX])
 
 void settings_read(struct settings *settings, const char *config)
 {
-	struct settings defaults;
+	static struct settings defaults;
 	char said[ERR_TEXT_MAX] = "";
 	char own[LIBEXEC_PATH_MAX];
 

@@ -17,6 +17,14 @@ struct settings_runtime {
 	char interpreter[SETTINGS_PATH_MAX];
 };
 
+#define SETTINGS_PACKAGES_MAX 16 /* that are checked; the daemon checks all */
+
+struct settings_package {
+	char name[32];
+	char digest[80];
+	char path[256];
+};
+
 struct settings {
 	char libexec
 		[SETTINGS_PATH_MAX];    /* where ced and its helpers should be; "" when not known */
@@ -30,6 +38,8 @@ struct settings {
 	unsigned long workers_reserve;
 	struct settings_runtime runtimes[SETTINGS_RUNTIMES_MAX];
 	size_t runtime_count;
+	struct settings_package packages[SETTINGS_PACKAGES_MAX];
+	size_t package_count;
 };
 
 /* The defaults, python as the only runtime. */

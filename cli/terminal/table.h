@@ -13,7 +13,7 @@
 #include "cli/terminal/output.h"
 #include "proto/base/arena.h"
 
-#define TABLE_COLUMNS_MAX 16
+#define TABLE_COLUMNS_MAX 18
 
 struct table_column {
 	const char *title;
