@@ -23,16 +23,19 @@ import time
 MAGIC = 0x43454401
 (
     ZYGOTE_READY, SLOT_OPENED, SLOT_FAILED, SLOT_GONE, SLOT_OPEN, WORKER_MAKE, ADJUST, COLLECT,
+    CELL_END, PARK, KEEP, PROMOTE, STATE_DROP,
     WORKER_DROP, WORKER_MADE, WORKER_FAILED, ADJUSTED, WORKER_ENDED, COLLECTED, DROPPED,
     WORKER_REFUSED,
-) = range(1, 17)
+) = range(1, 22)
 JOB_START, JOB_READY, JOB_FAILED, JOB_BEGUN, JOB_ERROR, JOB_DONE = range(1, 7)
 KINDS = "none zygote_ready slot_opened slot_failed slot_gone slot_open worker_make adjust collect " \
-    "worker_drop worker_made worker_failed adjusted worker_ended collected dropped worker_refused".split()
+        "cell_end park keep promote state_drop worker_drop " \
+        "worker_made worker_failed adjusted worker_ended collected dropped worker_refused cell_ended " \
+        "permitted kept promoted state_gone".split()
 FLAG_RLIMIT_MEMORY, FLAG_RLIMIT_PIDS, FLAG_DISK_FULL, FLAG_INODES_FULL, FLAG_CPU_LIMIT = 1, 2, 4, 8, 16
 
 # struct slotmsg, struct slotmsg_limits and struct slotmsg_usage
-HEAD = struct.Struct("=IIIIIiiIQQQ")
+HEAD = struct.Struct("=IIIIIIiiI4xQQQ")
 LIMITS = "memory_bytes disk_bytes inodes cpu_ms pids open_files file_bytes".split()
 USAGE = "cpu_user_us cpu_sys_us max_rss_bytes ctx_voluntary ctx_forced".split()
 TEXT_MAX = 192
@@ -42,7 +45,7 @@ REFUSED_LEN = 8 + REFUSED_MAX * REFUSED.size
 REFUSED_AT = HEAD.size + 8 * (len(LIMITS) + len(USAGE))
 MSG_LEN = REFUSED_AT + REFUSED_LEN + TEXT_MAX
 JOB_HEAD = struct.Struct("=IIIi")
-JOB_BODY = struct.Struct("=8I")
+JOB_BODY = struct.Struct("=9I")
 ARTIFACT_HEAD = struct.Struct("=IIIIQ")
 REASONS = "taken too_many not_regular too_large unreadable bad_name hard_link too_deep too_many_entries".split()
 
@@ -73,7 +76,7 @@ class Msg(dict):
 
 
 def pack(kind, slot=0, sequence=0, flags=0, artifact_count=0, artifact_bytes=0, **limits):
-    head = HEAD.pack(MAGIC, kind, slot, sequence, flags, 0, 0, artifact_count, artifact_bytes, 0, 0)
+    head = HEAD.pack(MAGIC, kind, slot, sequence, flags, 0, 0, 0, artifact_count, artifact_bytes, 0, 0)
     numbers = [limits.pop(name, 0) for name in LIMITS] + [0] * len(USAGE)
     assert not limits, limits
     return head + struct.pack(f"={len(numbers)}Q", *numbers) + bytes(REFUSED_LEN + TEXT_MAX)
@@ -82,7 +85,7 @@ def pack(kind, slot=0, sequence=0, flags=0, artifact_count=0, artifact_bytes=0, 
 def unpack(data):
     if len(data) != MSG_LEN:
         raise EOFError("the peer has gone" if not data else f"{len(data)} bytes")
-    names = "magic kind slot sequence flags pid status artifact_count artifact_bytes disk_bytes inodes"
+    names = "magic kind slot sequence flags state pid status artifact_count artifact_bytes disk_bytes inodes"
     msg = Msg(zip(names.split(), HEAD.unpack_from(data)))
     msg["usage"] = dict(zip(USAGE, struct.unpack_from(f"={len(USAGE)}Q", data, HEAD.size + 8 * len(LIMITS))))
     count, msg["refused_others"] = struct.unpack_from("=II", data, REFUSED_AT)
@@ -267,7 +270,7 @@ def job_body(code, entrypoint="main.py", args=(), env=(), files=(), has_stdin=Fa
 
     files = [(as_bytes(path), data, mode) for path, data, mode in files]
     code, entrypoint = as_bytes(code), as_bytes(entrypoint)
-    head = JOB_BODY.pack(len(code), len(entrypoint), len(args), len(env), len(files), has_stdin, 0, 0)
+    head = JOB_BODY.pack(len(code), len(entrypoint), len(args), len(env), len(files), has_stdin, 0, 0, 0)
     packed = b"".join(struct.pack("=IIQ", len(p), m, len(d)) + p + d for p, d, m in files)
     return head + code + entrypoint + texts(args) + texts(env) + packed
 

@@ -117,8 +117,14 @@ for method, file in sorted(METHODS):
 
 expect(PROTOCOL, "The run.output notification", "the key",
        table("notifications", r'value_map_put\(\s*&arena, params, "(\w+)"', "daemon/door/notification.c"))
+expect(PROTOCOL, "The run.display notification", "the key",
+       table("displays", r'value_map_put\(\s*&arena, shown, "(\w+)"', "daemon/door/notification.c"))
 expect(PROTOCOL, "The run.started notification", "the key",
        table("announcements", r'value_map_put\(\s*&arena, started, "(\w+)"', "daemon/door/notification.c"))
+expect(PROTOCOL, "The run.call notification", "the key",
+       table("calls", r'value_map_put\(\s*&arena, asked, "(\w+)"', "daemon/door/notification.c"))
+expect(PROTOCOL, "The run.call_over notification", "the key",
+       table("ends of calls", r'value_map_put\(\s*&arena, over, "(\w+)"', "daemon/door/notification.c"))
 expect(PROTOCOL, "hello", "the key",
        table("greetings", r'fill_\w+\(\s*&(?:map|you), "(\w+)"', "daemon/methods/methods_hello.c"))
 expect(PROTOCOL, "runtimes", "the key",
@@ -154,7 +160,7 @@ for name in sorted(set(STAGES) | set(PICTURED)):
 # ---- results -------------------------------------------------------------------------------------
 
 OUTCOMES = table("outcomes", r'\[OUTCOME_\w+\] = "(\w+)"', "proto/job/job.c") - {"none"}
-LIMITS = table("limits", r"\n\tX\((\w+_\w+|pids|inodes), ", "proto/job/job.h")
+LIMITS = table("limits", r"\n\tX\((\w+_\w+|pids|inodes|calls), ", "proto/job/job.h")
 APART = {"inspector", "policy", "redact"}  # rooms with a table of their own, or none
 DAEMON = sorted(path for path in pathlib.Path("daemon").rglob("*.c") if path.parts[1] not in APART)
 

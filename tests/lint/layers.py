@@ -26,7 +26,7 @@ MAY = {
     "sandbox/spawner": ("proto/base/", "proto/internal/", "proto/version.h", "sandbox/*.h", "sandbox/filter/",
                         "sandbox/jail/", "sandbox/spawner/"),
     "sandbox/worker": ("proto/base/", "proto/internal/slotmsg.h", "sandbox/*.h", "sandbox/filter/", "sandbox/worker/"),
-    "sandbox/zygote": ("proto/base/", "proto/internal/", "sandbox/*.h", "sandbox/filter/", "sandbox/worker/",
+    "sandbox/zygote": ("proto/base/", "proto/internal/", "proto/jail_dirs.h", "sandbox/*.h", "sandbox/filter/", "sandbox/worker/",
                        "sandbox/zygote/"),
     "sandbox/runtimes": ("proto/base/", "proto/internal/slotmsg.h", "proto/jail_dirs.h", "sandbox/*.h",
                          "sandbox/filter/", "sandbox/worker/", "sandbox/zygote/", "sandbox/runtimes/"),
@@ -43,7 +43,7 @@ MAY = {
     "cli/session": ("proto/", "cli/base/", "cli/terminal/", "cli/session/"),
     "cli/commands": ("proto/", "cli/base/", "cli/terminal/", "cli/session/", "cli/commands/",
                      "cli/doctor/doctor.h"),
-    "cli/doctor": ("proto/base/", "proto/json.h", "proto/store_room.h", "cli/base/libexec.h", "cli/base/command.h",
+    "cli/doctor": ("proto/base/", "proto/json.h", "proto/package_digest.h", "proto/store_room.h", "cli/base/libexec.h", "cli/base/command.h",
                    "cli/doctor/"),
     "daemon": ("proto/", "store/*.h", "daemon/"),  # server*.c and main.c, which nothing includes
     "daemon/services.h": ("proto/",),
@@ -59,12 +59,16 @@ MAY = {
                     "daemon/record/", "daemon/news/"),
     "daemon/gate": ("proto/", "store/*.h", "daemon/settings/", "daemon/door/ceilings.h", "daemon/gate/"),
     "daemon/runs": ("proto/", "daemon/loop/", "daemon/workers/", "daemon/runs/"),
+    "daemon/sessions": ("proto/", "daemon/loop/", "daemon/settings/", "daemon/workers/", "daemon/sessions/"),
     "daemon/request": ("proto/", "store/*.h", "daemon/services.h", "daemon/filter_digest.h", "daemon/loop/",
                        "daemon/settings/", "daemon/redact/", "daemon/policy/", "daemon/door/", "daemon/workers/",
-                       "daemon/record/", "daemon/news/", "daemon/gate/", "daemon/runs/", "daemon/request/"),
+                       "daemon/record/", "daemon/news/", "daemon/gate/", "daemon/runs/", "daemon/sessions/",
+                       "daemon/request/"),
     "daemon/methods": ("proto/", "store/*.h", "daemon/services.h", "daemon/loop/", "daemon/settings/",
                        "daemon/redact/", "daemon/policy/", "daemon/door/", "daemon/workers/", "daemon/record/",
-                       "daemon/news/", "daemon/gate/", "daemon/runs/", "daemon/request/", "daemon/methods/"),
+                       "daemon/news/", "daemon/gate/", "daemon/runs/", "daemon/sessions/", "daemon/request/",
+                       "daemon/methods/"),
+    "daemon/egress": ("proto/base/", "proto/internal/egressmsg.h", "daemon/egress/"),
     "daemon/inspector": ("proto/base/", "proto/internal/inspectmsg.h", "proto/version.h",
                          "daemon/inspector/"),
 }
@@ -84,6 +88,7 @@ NO_CYCLES = (
     "daemon/settings",
     "daemon/request",
     "daemon/runs",
+    "daemon/sessions",
     "daemon/workers",
 )
 
@@ -106,6 +111,7 @@ ROOMS = {
     "uv": ("daemon/",),
     "systemd/": ("daemon/loop/service_manager.c",),
     "utf8proc": ("daemon/inspector/names.c",),
+    "ares": ("daemon/egress/names.c",),
     "tree_sitter/": ("daemon/inspector/syntax.c", "daemon/inspector/query."),
 }
 
@@ -129,8 +135,8 @@ def foreign_complaint(path, header):
     for start, rooms in ROOMS.items():
         if not header.startswith(start):
             continue
-        if start in NOT_IN_INSPECTOR and path.startswith("daemon/inspector/"):
-            return f"the inspector does without {header}"
+        if start in NOT_IN_INSPECTOR and path.startswith(("daemon/inspector/", "daemon/egress/")):
+            return f"jailed programs do without {header}"
         if not path.startswith(rooms):
             return f"{header} belongs in {' or '.join(rooms)}"
     return None

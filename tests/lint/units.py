@@ -36,7 +36,7 @@ def each(folder, names, why, tests):
 LISTED = {
     **each("store", "answers", PART, STORE),
     **each("store/base", "blob canonical chain chain_columns content db fetch pruned record stmt texts wal_file", PART, STORE),
-    **each("store/write", "act_write chain_write prune reuse_write run_index "
+    **each("store/write", "act_write call_write chain_write prune reuse_write run_index "
            "run_json run_write word_index writer writer_open", PART, STORE),
     **each("store/read", "act_read approval_read export reuse_read run_list run_read run_walk stats "
            "word_search", PART, STORE),
@@ -46,7 +46,11 @@ LISTED = {
     **each("daemon/inspector", "filter findings imports inspector query rule_match scopes",
            PART, INSPECTOR),
     **each("cli/commands", "admin_ops approvals backup budgets cancel check gc output put policy replay "
-           "run runs runtimes show stats status wait watch", COMMAND, CECTL),
+           "repl run runs runtimes session show stats status wait watch", COMMAND, CECTL),
+    **each("cli/commands", "repl_words session_show state_tree", COMMAND, ["tests/scenario/365-repl.t"]),
+    "cli/terminal/line_input.c": ("it needs a terminal", ["tests/scenario/365-repl.t"]),
+    **each("cli/commands", "packages packages_add", COMMAND, ["tests/scenario/350-packages.t"]),
+    "daemon/request/request_packages.c": (STAGE, ["tests/scenario/350-packages.t", "tests/scenario/351-packages-attacks.t"]),
 }
 
 # module or pattern: (why there is no test of its name, the tests that cover it)
@@ -68,6 +72,7 @@ ELSEWHERE = {
     "daemon/request/stage_*.c": (STAGE, ["tests/unit/test_stages.c"]),
     "daemon/request/pipeline.c": (STAGE, ["tests/unit/test_stages.c"]),
     "daemon/request/request.c": (STAGE, ["tests/unit/test_stages.c", "tests/unit/test_server.c"]),
+    "daemon/request/run_display.c": (STAGE, ["tests/scenario/320-display.t"]),
     "daemon/request/run_events.c": (PART, ["tests/unit/test_events.c"]),
     "daemon/request/record_lookup.c": (STAGE, ["tests/scenario/108-repeats.t", "tests/scenario/109-cache.t"]),
     "daemon/methods/methods_events.c": (PART, ["tests/unit/test_events.c"]),
@@ -88,6 +93,13 @@ ELSEWHERE = {
     **each("daemon/methods", "call methods_hello methods_status", PART, ["tests/unit/test_methods.c"]),
     "daemon/methods/methods_record.c": (PART, ["tests/scenario/603-export.t", "tests/scenario/604-audit.t", "tests/scenario/605-gc.t"]),
     "daemon/methods/methods_runs.c": (PART, ["tests/unit/test_methods.c", "tests/scenario/602-replay.t"]),
+    "daemon/methods/methods_calls.c": (PART, ["tests/scenario/330-tools.t", "tests/scenario/331-tools-attacks.t"]),
+    "daemon/request/run_calls.c": ("it needs a program in a jail and a client",
+                                   ["tests/scenario/330-tools.t", "tests/scenario/331-tools-attacks.t"]),
+    "daemon/methods/methods_sessions.c": (PART, ["tests/scenario/360-sessions.py"]),
+    "daemon/request/cell.c": (PART, ["tests/scenario/360-sessions.py", "tests/scenario/361-sessions-attacks.py"]),
+    "daemon/sessions/states.c": ("its steps come from a worker, its slot and the spawner", ["tests/scenario/362-states.py"]),
+    "daemon/request/known_names.c": (PART, ["tests/unit/test_contract.c", "tests/scenario/360-sessions.py"]),
     "daemon/methods/methods_blobs.c": (PART, ["tests/unit/test_blobs.c", "tests/scenario/110-blobs.t"]),
     "daemon/methods/methods_budgets.c": ("its answers come from the whole daemon", ["tests/scenario/115-budgets.t",
                                                                          "tests/unit/test_budgets.c"]),
@@ -99,6 +111,17 @@ ELSEWHERE = {
     "daemon/policy/policy_compile.c": (PART, ["tests/unit/test_rulebook.c"]),
     "daemon/request/worker_finding.c": (PART, ["tests/unit/test_stages.c", "tests/scenario/503-caught.py"]),
     "daemon/policy/*_file.c": (PART, ["tests/unit/test_rulebook.c"]),
+    "daemon/egress/main.c": (ENTRY, ["tests/scenario/341-network-attacks.py"]),
+    "daemon/egress/filter.c": (INSIDE, ["tests/scenario/341-network-attacks.py"]),
+    "daemon/egress/conn.c": (PART, ["tests/scenario/341-network-attacks.py"]),
+    "daemon/egress/egress.c": (PART, ["tests/scenario/341-network-attacks.py"]),
+    "daemon/egress/names.c": (PART, ["tests/scenario/341-network-attacks.py"]),
+    "daemon/egress/run.c": (PART, ["tests/scenario/341-network-attacks.py"]),
+    "daemon/request/networking.c": (PART, ["tests/scenario/340-network-allowed.py"]),
+    "daemon/settings/config_egress.c": (PART, ["tests/unit/test_config_file.c",
+                                               "tests/scenario/340-network-allowed.py"]),
+    "daemon/workers/egress_link.c": (PART, ["tests/scenario/341-network-attacks.py"]),
+    "sandbox/zygote/slot_network.c": (INSIDE, ["tests/scenario/341-network-attacks.py"]),
     "daemon/inspector/main.c": (ENTRY, ["tests/unit/test_policy.c"]),
     "sandbox/spawner/spawner_main.c": (ENTRY, ["tests/jail/jail_spawner.t"]),
     "sandbox/spawner/daemon_start.c": (INSIDE, ["tests/jail/jail_spawner.t", "tests/jail/spawner_daemon.c"]),
@@ -122,6 +145,8 @@ ELSEWHERE = {
                                          ["tests/scenario/308-deterministic.py"]),
     "daemon/request/judged_parts.c": (PART, ["tests/unit/test_approvals.c", "tests/scenario/504-policy-mark.t"]),
     "daemon/request/module_hint.c": (PART, ["tests/scenario/314-modules.t"]),
+    "daemon/runs/channels.c": (PART, ["tests/scenario/330-tools.t", "tests/scenario/331-tools-attacks.t"]),
+    "sandbox/runtimes/command/ced_call.c": (ENTRY, ["tests/scenario/330-tools.t"]),
     "daemon/runs/opened_files.c": (PART, ["tests/scenario/309-files.py"]),
     "daemon/workers/runtime_orders.c": (PART, ["tests/unit/test_pool.c"]),
     "daemon/workers/zygote.c": (PART, ["tests/unit/test_pool.c"]),
@@ -148,6 +173,7 @@ ELSEWHERE = {
     "cli/base/source.c": (COMMAND, ["tests/scenario/002-cli-run.t"]),
     "cli/terminal/passthrough.c": (COMMAND, ["tests/scenario/002-cli-run.t"]),
     "cli/terminal/screen.c": (COMMAND, ["tests/scenario/014-top.t"]),
+    "cli/commands/tool_commands.c": (COMMAND, ["tests/scenario/332-tools-cectl.t"]),
     "cli/commands/top.c": (COMMAND, ["tests/scenario/014-top.t"]),
     "cli/session/page.c": (COMMAND, ["tests/scenario/006-cli-terminal.t"]),
     "cli/session/offline.c": (COMMAND, ["tests/scenario/004-cli-record.t", "tests/unit/test_store_copy.c"]),

@@ -11,7 +11,7 @@ exits 0 "a stranger's run" setpriv --reuid 4001 --regid 4001 --clear-groups \
 	cectl run -c 'open("a.txt", "w").write("private")' --artifact '*' --agent shared --id mine
 stranger=$(json "$(cectl runs --json)" 'it["runs"][0]["run_id"]')
 setpriv --reuid 4001 --regid 4001 --clear-groups \
-	cectl run --detach -c 'import time; time.sleep(4)' --agent shared >/dev/null
+	cectl run --detach --limit wall=60s -c 'import time; time.sleep(50)' --agent shared >/dev/null
 running=$(json "$(cectl runs --json)" 'it["runs"][0]["run_id"]')
 setpriv --reuid 4002 --regid 4002 --clear-groups \
 	/usr/bin/python3 "$work/104-callers.py" "$stranger" "$running" >"$work/callers" 2>&1

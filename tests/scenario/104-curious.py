@@ -10,8 +10,11 @@ for msgid in [client.send("run", language="python", code="pass") for _ in range(
     client.receive(msgid)
 crowd = [Client() for _ in range(30)]
 for client in crowd:
-    for _ in range(900):
-        client.send("stats")
+    try:
+        for _ in range(900):
+            client.send("stats")
+    except OSError:
+        pass  # on a slow machine so many wait that the daemon closes one that holds the most
 print("asked")
 sys.stdout.flush()
 time.sleep(60)

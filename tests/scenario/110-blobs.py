@@ -87,7 +87,7 @@ def bounds():
     busy = Client()
     sent = busy.call("blob.put", data=data)["sha256"]
     asked = [busy.send("run", language="python", code="import time, hashlib; time.sleep(0.5); print(hashlib.sha256(open('a','rb').read()).hexdigest())",
-                       files=[{"path": "a", "blob": sent}]) for _ in range(4)]
+                       files=[{"path": "a", "blob": sent}], limits={"wall_ms": 60000}) for _ in range(4)]
     for _ in range(9):
         root.call("blob.put", data=os.urandom(8 << 20))
     eq({busy.receive(msgid)[1]["stdout"].strip() for msgid in asked}, {sent[7:]}, "what is used stays")

@@ -7,6 +7,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 cat >"$work/ced.conf" <<'CONF'
 cgroups = "auto"
 admins = {4002, 4003}
+queue_ms = 1h
 parked_max = 2000
 parked_per_caller = 2000
 CONF

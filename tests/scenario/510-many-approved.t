@@ -9,6 +9,7 @@ cgroups = "auto"
 admins = {4002}
 workers_min = 1
 workers_max = 2
+queue_ms = 1h
 parked_max = 500
 parked_per_caller = 500
 CONF

@@ -32,7 +32,7 @@ is "$out" "13.0" "and prints what the page says"
 
 mapfile -t outputs < <(blocks "$source/docs/CLIENTS.md" output)
 mapfile -t programs < <(blocks "$source/docs/CLIENTS.md" python)
-is "${#programs[@]}" 4 "CLIENTS.md has its four programs"
+is "${#programs[@]}" 7 "CLIENTS.md has its seven programs"
 for number in "${!programs[@]}"; do
 	exits 0 "program $number runs as it stands" /usr/bin/python3 "${programs[number]}"
 	is "$out" "$(cat "${outputs[number]}")" "and prints what the page says"
@@ -44,6 +44,12 @@ exits 0 "a word of ./dev has help and does nothing then" "$source/dev" run --hel
 like "$out" 'CED_SOCKET.*--config FILE|--config FILE.*CED_SOCKET' "with its options and places"
 exits 1 "an option that it does not know is refused" "$source/dev" run --confg x
 like "$err" 'it knows --config FILE' "with those that it knows"
+
+# --- the client that offers tools ---------------------------------------------------------------
+
+exits 0 "the example with tools runs" /usr/bin/python3 "$source/examples/tools.py"
+is "$out" "$(printf "%s\n" 'bolts 120' 'nuts 57' "glue failed KeyError: 'glue'" "ok {'stock': 3, 'order': 1}")" \
+	"and its program has called its functions"
 
 # --- the client --------------------------------------------------------------------------------
 

@@ -116,15 +116,24 @@ def faults_of(codes):
     return faults() - before
 
 
-def unseen(name):
+def unseen(name, first):
     with open(os.path.join(programs, "python", name + ".py")) as file:
         code = file.read()
-    return [re.sub("^NUMBER = 0$", f"NUMBER = {number}", code, count=1, flags=re.M) for number in range(RUNS + 2)]
+    return [re.sub("^NUMBER = 0$", f"NUMBER = {first + number}", code, count=1, flags=re.M) for number in range(RUNS + 2)]
 
 
 with open(kept_in) as file:
     kept = json.load(file)
-found = {"print": counted(["print(1)\n"] * (RUNS + 2)), "unseen": counted(unseen("bits"))}
+
+
+def least(codes_of):
+    """What a busy machine adds differs from one time to the next; what the code costs does not."""
+    times = [counted(codes_of(time * (RUNS + 2))) for time in range(3)]
+    return {name: min(time[name] for time in times) for name in times[0]}
+
+
+found = {"print": least(lambda first: ["print(1)\n"] * (RUNS + 2)),
+         "unseen": least(lambda first: unseen("bits", first))}
 for program, costs in found.items():
     for name, count in costs.items():
         most = kept.get(program, {}).get(name, 0) * MORE + 1

@@ -21,7 +21,7 @@ as_ordinary_user() {
 	# shellcheck disable=SC2064 # the folder of now
 	trap "rm -rf '$folder'" EXIT
 	build=$(dirname "$(dirname "$(command -v ced-spawner)")")
-	cp -r "$build/bin" "$build/libexec" "$here/lib.sh" "$here/wire.py" "$here/$1".* "$folder/"
+	cp -r "$build/bin" "$build/libexec" "$here/lib.sh" "$here/wire.py" "$here"/nets.* "$here/$1".* "$folder/"
 	chmod -R a+rX "$folder"
 	setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all --bounding-set=-all \
 		env -i PATH="$folder/bin:$PATH" bash "$folder/$1.t"

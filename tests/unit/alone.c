@@ -18,6 +18,7 @@ const struct job_limits ALONE_LIMITS = { .wall_ms = 5000,
 	.pids = 64,
 	.stdout_bytes = 4096,
 	.stderr_bytes = 1024,
+	.display_bytes = 4096,
 	.artifact_bytes = 1 << 20,
 	.artifact_count = 4,
 	.open_files = 256 };

@@ -30,6 +30,24 @@ static struct bytes many_words(void)
 	return (struct bytes){ words, len };
 }
 
+/* Three forms: text, bytes that would be a text, too, and JSON. */
+static struct value *displayed(struct arena *arena)
+{
+	struct value *list = value_list(arena);
+	struct value *item = value_map(arena);
+	struct value *data = value_map(arena);
+	struct value *json = value_list(arena);
+
+	value_list_add(arena, json, value_int(arena, 1));
+	value_map_put(arena, data, "text/plain", value_text(arena, "[1]"));
+	value_map_put(arena, data, "image/png", value_bytes(arena, "png", 3));
+	value_map_put(arena, data, "application/json", json);
+	value_map_put(arena, item, "main", value_bool(arena, true));
+	value_map_put(arena, item, "data", data);
+	value_list_add(arena, list, item);
+	return list;
+}
+
 static void dress(struct sample *sample, unsigned number)
 {
 	static char output[3000];
@@ -41,6 +59,17 @@ static void dress(struct sample *sample, unsigned number)
 	static uint8_t cache_key[DIGEST_LEN] = { 2 };
 	static struct job_input_file file = { "in/data.csv", { "1,2\n", 4 }, 0600 };
 
+	sample->call = (struct store_call){ .number = 1,
+		.is_new = true,
+		.is_over = true,
+		.tool = "search",
+		.effects = true,
+		.began_wall_us = 1700000000000000,
+		.args = { output, number % 2 ? 9 : 2000 },
+		.verdict = "approved",
+		.code = number % 2 ? "failed" : NULL,
+		.result = { output, number % 2 ? 2000 : 9 },
+		.took_us = 77 };
 	if (number == 5)
 		sample->spec.code = many_words();
 	memset(output, 'a', sizeof(output));
@@ -59,6 +88,7 @@ static void dress(struct sample *sample, unsigned number)
 	cache_key[0] = (uint8_t)number;
 	sample->run.agent = "tester";
 	sample->run.task = "verify";
+	sample->result.display = displayed(&sample->arena);
 	sample->result.artifacts = &artifact;
 	sample->result.artifact_count = 1;
 	sample->result.out.head = (struct bytes){ output, number % 2 ? 20 : sizeof(output) };
@@ -221,6 +251,7 @@ void fill(struct shop *shop)
 	CHECK_EQ_INT(use(shop), 0);
 	/* A run that stays pending: pruning has settled the others. */
 	sample_next(&shop->sample);
+	shop->sample.call.args.len = 1999; /* the only one that holds this content */
 	CHECK_EQ_INT(sample_write(shop->store, &shop->sample, &shop->err), 0);
 	CHECK_STR(shop->err.text, "");
 }

@@ -42,6 +42,7 @@ static const struct job_limits limits = {
 	.pids = 64,
 	.stdout_bytes = 1 << 20,
 	.stderr_bytes = 1 << 20,
+	.display_bytes = 8 << 20,
 	.artifact_bytes = 16 << 20,
 	.artifact_count = 64,
 	.open_files = 256,
@@ -183,7 +184,10 @@ int sample_write(struct store *store, struct sample *sample, struct err *err)
 
 	if (store_begin(store, err) < 0)
 		return -1;
-	if (store_put_begun(store, &begun, err) < 0 || store_put_ended(store, &ended, err) < 0) {
+	sample->call.run_id = sample->run_id;
+	if (store_put_begun(store, &begun, err) < 0 ||
+		(sample->call.number && store_put_call(store, &sample->call, err) < 0) ||
+		store_put_ended(store, &ended, err) < 0) {
 		store_rollback(store);
 		return -1;
 	}

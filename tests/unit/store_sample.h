@@ -18,6 +18,7 @@ struct sample {
 	struct job_result result;
 	struct store_run run;
 	char run_id[RUN_ID_LEN + 1];
+	struct store_call call; /* that sample_write() writes too, when it has a number */
 };
 
 /* A small run that ended well, with its own id: print(1), twelve steps, limits, a verdict. */

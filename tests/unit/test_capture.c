@@ -42,6 +42,40 @@ static void expect_kept(struct capture *capture, const char *head, const char *t
 	CHECK(!memcmp(kept_tail, tail, tail_len));
 }
 
+TEST(bytes_that_come_in_another_way_count_like_those_of_a_pipe)
+{
+	struct capture capture;
+
+	capture_init(&capture, 5, false);
+	CHECK_EQ_INT(capture_put(&capture, "123", 3), CAPTURE_MORE);
+	CHECK_EQ_INT(capture_put(&capture, "45", 2), CAPTURE_MORE);
+	CHECK(!capture.passed);
+	CHECK_EQ_INT(capture_put(&capture, "67", 2), CAPTURE_PASSED);
+	CHECK_EQ_INT(capture_put(&capture, "8", 1), CAPTURE_PASSED);
+	CHECK(capture.passed);
+	expect_kept(&capture, "12345", "");
+	capture_done(&capture);
+}
+
+TEST(where_only_the_front_counts_all_of_the_cap_is_kept_from_there)
+{
+	struct capture capture;
+	size_t len = 0;
+	char *front;
+
+	capture_init(&capture, 5, true);
+	capture.front_only = true;
+	CHECK(!capture_front(&capture, &len));
+	CHECK_EQ_INT(capture_put(&capture, "1234567", 7), CAPTURE_MORE);
+	CHECK_EQ_INT(capture_put(&capture, "8", 1), CAPTURE_MORE);
+	CHECK(capture.passed && !capture.tail);
+	CHECK_EQ_INT(capture.total, 8);
+	front = capture_front(&capture, &len);
+	CHECK(front && len == 5 && !memcmp(front, "12345", 5));
+	front[5] = '\0'; /* it may be written */
+	capture_done(&capture);
+}
+
 TEST(exactly_the_cap_is_no_breach)
 {
 	struct pipe_pair pair = open_pipe();

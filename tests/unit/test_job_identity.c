@@ -47,7 +47,7 @@ static struct identity identity_with(const char *json, const struct job_bounds *
 	return identity;
 }
 
-static const struct job_circumstances here = { 1000, "sha256:a", "sha256:b" };
+static const struct job_circumstances here = { 1000, "sha256:a", "sha256:b", NULL };
 
 static struct identity identity_of(const char *json)
 {
@@ -76,7 +76,8 @@ static const struct {
 	{ "on_output_limit", "{" PLAIN ",\"on_output_limit\":\"truncate\"}" },
 	{ "artifacts", "{" PLAIN ",\"artifacts\":[\"*\"]}" },
 	{ "policy", "{" PLAIN ",\"policy\":\"strict\"}" },
-	{ "network", "{" PLAIN ",\"network\":\"denied\"}" },
+	{ "packages", "{" PLAIN ",\"packages\":[\"data\"]}" },
+	{ "network", "{" PLAIN ",\"network\":{\"allow\":[\"a.test\"]}}" },
 	{ "output", "{" PLAIN ",\"output\":\"json\"}" },
 	{ "schema", "{" PLAIN ",\"schema\":{}}" },
 	{ "task", "{" PLAIN ",\"task\":\"t\"}" },
@@ -84,11 +85,17 @@ static const struct {
 	{ "labels", "{" PLAIN ",\"labels\":{\"a\":\"b\"}}" },
 	{ "trace", "{" PLAIN ",\"trace\":\"off\"}" },
 	{ "deterministic", "{" PLAIN ",\"deterministic\":true}" },
+	{ "tools", "{" PLAIN ",\"tools\":[{\"name\":\"f\",\"input_schema\":{}}]}" },
+	{ "tools_as", "{" PLAIN ",\"tools_as\":\"async\"}" },
+	{ "display", "{" PLAIN ",\"display\":true}" },
 	{ "id", "{" PLAIN ",\"id\":\"1\"}" },
 	{ "cache", "{" PLAIN ",\"cache\":\"use\"}" },
 	{ "stream", "{" PLAIN ",\"stream\":true}" },
 	{ "secrets", "{" PLAIN ",\"secrets\":[\"abcd\"]}" },
 	{ "run_id", "{" PLAIN ",\"run_id\":\"01ARZ3NDEKTSV4RRFFQ69G5FAV\"}" },
+	{ "from", "{" PLAIN ",\"from\":3}" },
+	{ "atomic", "{" PLAIN ",\"atomic\":true}" },
+	{ "session", "{" PLAIN ",\"session\":\"01ARZ3NDEKTSV4RRFFQ69G5FAV\"}" },
 	{ "announce", "{" PLAIN ",\"announce\":true}" },
 	{ "detach", "{" PLAIN ",\"detach\":true}" },
 };
@@ -156,6 +163,7 @@ TEST(each_limit_counts_for_both)
 			: strcmp(limits[i], "disk_bytes") == 0  ? 1U << 20
 			: strcmp(limits[i], "file_bytes") == 0  ? 1U << 20
 			: strcmp(limits[i], "cpu_percent") == 0 ? 50U
+			: strcmp(limits[i], "call_bytes") == 0  ? 2048U
 								: 20U);
 		other = identity_of(json);
 		if (same_in(&plain, &other) != 0)
@@ -175,11 +183,13 @@ TEST(an_action_is_the_same_when_the_host_s_defaults_change_and_a_result_is_not)
 
 TEST(a_result_belongs_to_its_user_its_runtime_and_its_policy)
 {
+	static const struct value no_packages = { .type = VALUE_LIST };
 	static const struct job_circumstances elsewhere[] = {
-		{ 1001, "sha256:a", "sha256:b" },
-		{ 1000, "sha256:c", "sha256:b" },
-		{ 1000, "sha256:a", "sha256:c" },
-		{ 1000, "sha256:asha256:b", "" },
+		{ 1001, "sha256:a", "sha256:b", NULL },
+		{ 1000, "sha256:c", "sha256:b", NULL },
+		{ 1000, "sha256:a", "sha256:c", NULL },
+		{ 1000, "sha256:asha256:b", "", NULL },
+		{ 1000, "sha256:a", "sha256:b", &no_packages },
 	};
 	struct identity plain = identity_of("{" PLAIN "}");
 

@@ -25,7 +25,7 @@ TEST(a_job_arrives_with_its_descriptor)
 	auto_fd int theirs = -1;
 	char bytes[sizeof(struct job_head) + 4];
 	struct job_head head = head_for(4);
-	struct joblink_job job = { NULL, 0, -1 };
+	struct joblink_job job = { .body = NULL };
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	int pair[2];
 
@@ -38,8 +38,8 @@ TEST(a_job_arrives_with_its_descriptor)
 	close(null);
 	CHECK(joblink_wait(theirs, &job, &err) == 0);
 	CHECK(job.len == 4 && memcmp(job.body, "body", 4) == 0);
-	CHECK(job.stdin_fd >= 0);
-	close(job.stdin_fd);
+	CHECK(job.fds[0] >= 0);
+	close(job.fds[0]);
 }
 
 TEST(a_job_that_comes_in_pieces_is_whole_in_the_end)
@@ -47,7 +47,7 @@ TEST(a_job_that_comes_in_pieces_is_whole_in_the_end)
 	auto_fd int ours = -1;
 	auto_fd int theirs = -1;
 	struct job_head head = head_for(40000);
-	struct joblink_job job = { NULL, 0, -1 };
+	struct joblink_job job = { .body = NULL };
 	auto_free char *body = malloc(40000);
 	int pair[2];
 
@@ -63,7 +63,7 @@ TEST(a_job_that_comes_in_pieces_is_whole_in_the_end)
 			write_all(ours, body, 39990, &err) < 0);
 	}
 	CHECK(joblink_wait(theirs, &job, &err) == 0);
-	CHECK(job.len == 40000 && job.stdin_fd < 0 && memcmp(job.body, body, 40000) == 0);
+	CHECK(job.len == 40000 && job.fds[0] < 0 && memcmp(job.body, body, 40000) == 0);
 	free(job.body);
 }
 
@@ -77,7 +77,7 @@ TEST(a_gate_opens_however_the_word_comes)
 		auto_fd int ours = -1;
 		auto_fd int theirs = -1;
 		struct job_head head = head_for(4);
-		struct joblink_job job = { NULL, 0, -1 };
+		struct joblink_job job = { .body = NULL };
 		char bytes[sizeof(head) + 4 + sizeof(go)];
 		const size_t first = sizeof(head) + 4 + with_job[i];
 		int pair[2];
@@ -108,7 +108,7 @@ TEST(a_gate_stays_shut_for_everything_else)
 		auto_fd int ours = -1;
 		auto_fd int theirs = -1;
 		struct job_head head = head_for(0);
-		struct joblink_job job = { NULL, 0, -1 };
+		struct joblink_job job = { .body = NULL };
 		int pair[2];
 
 		CHECK(open_pair(pair));
@@ -125,7 +125,7 @@ TEST(a_gate_that_the_daemon_leaves_does_not_open)
 {
 	auto_fd int theirs = -1;
 	struct job_head head = head_for(0);
-	struct joblink_job job = { NULL, 0, -1 };
+	struct joblink_job job = { .body = NULL };
 	int pair[2];
 
 	CHECK(open_pair(pair));
@@ -147,7 +147,7 @@ TEST(what_is_no_job_is_refused)
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		auto_fd int ours = -1;
 		auto_fd int theirs = -1;
-		struct joblink_job job = { NULL, 0, -1 };
+		struct joblink_job job = { .body = NULL };
 		int pair[2];
 
 		CHECK(open_pair(pair));
@@ -164,7 +164,7 @@ TEST(more_bytes_than_a_job_has_are_refused)
 	auto_fd int theirs = -1;
 	struct job_head head = head_for(2);
 	char bytes[sizeof(head) + 3] = { 0 };
-	struct joblink_job job = { NULL, 0, -1 };
+	struct joblink_job job = { .body = NULL };
 	int pair[2];
 
 	CHECK(open_pair(pair));
@@ -178,7 +178,7 @@ TEST(more_bytes_than_a_job_has_are_refused)
 TEST(a_daemon_that_has_gone_is_told)
 {
 	auto_fd int theirs = -1;
-	struct joblink_job job = { NULL, 0, -1 };
+	struct joblink_job job = { .body = NULL };
 	int pair[2];
 
 	CHECK(open_pair(pair));

@@ -146,6 +146,7 @@ TEST(a_limit_that_killed_outranks_whatever_was_said_inside)
 		{ KILLED_CPU, OUTCOME_CPU_LIMIT },
 		{ KILLED_STDOUT, OUTCOME_OUTPUT_LIMIT },
 		{ KILLED_STDERR, OUTCOME_OUTPUT_LIMIT },
+		{ KILLED_DISPLAY, OUTCOME_OUTPUT_LIMIT },
 		{ KILLED_CANCEL, OUTCOME_CANCELED },
 		{ KILLED_ADMIN, OUTCOME_CANCELED },
 		{ KILLED_LEFT, OUTCOME_CANCELED },
@@ -174,6 +175,20 @@ TEST(an_output_limit_names_the_stream_and_both_byte_counts)
 	CHECK_EQ_INT(value_as_int(value_get(judged.result.evidence, "limit_bytes"), 0), 256 << 10);
 	CHECK_EQ_INT(value_as_int(value_get(judged.result.evidence, "read_bytes"), 0), 256 << 10);
 	CHECK_EQ_INT(value_as_int(value_get(judged.result.evidence, "kill_us"), 0), 12);
+	arena_done(&judged.arena);
+}
+
+TEST(a_flood_of_the_display_is_an_output_limit_of_its_own)
+{
+	struct facts facts = running();
+	struct judged judged;
+
+	facts.killed = KILLED_DISPLAY;
+	facts.display_total = 77;
+	judged = judge(&facts);
+	CHECK_STR(value_as_text(value_get(judged.result.evidence, "limit")), "display_bytes");
+	CHECK_EQ_INT(value_as_int(value_get(judged.result.evidence, "read_bytes"), 0), 77);
+	CHECK(strstr(judged.result.reason, "to its display"));
 	arena_done(&judged.arena);
 }
 

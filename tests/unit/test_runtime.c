@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "proto/base/container.h"
 #include "sandbox/jail/runtime.h"
 #include "tests/check.h"
 
@@ -96,6 +97,31 @@ TEST(what_a_bind_must_have_and_may_lack)
 	CHECK(prepare());
 	(void)snprintf(asked.binds[1].path, sizeof(asked.binds[1].path), "/proc");
 	CHECK(!is_taken());
+	clear();
+}
+
+TEST(a_package_set_has_a_place_below_sets_and_no_other)
+{
+	static const char *const elsewhere[] = { "/usr/lib", "/sets", "/setsx/a", "/sets/../usr",
+		"/sets/a/", "sets/a", "/work/a" };
+	const struct mount_plan *plan = &started.spec.mounts;
+	bool found = false;
+
+	CHECK(prepare());
+	(void)snprintf(asked.binds[0].place, sizeof(asked.binds[0].place), "/sets/data.v2");
+	CHECK(is_taken());
+	CHECK(runtime_start(&runtime, 3, "CED_UIDS=one", &started, &err) == 0);
+	for (unsigned i = 0; i < plan->count; i++)
+		found = found || (strcmp(plan->rows[i].target, "/sets/data.v2") == 0 &&
+					 strcmp(plan->rows[i].source, asked.binds[0].path) == 0 &&
+					 plan->rows[i].kind == MOUNT_TARGET);
+	CHECK(found);
+	for (size_t i = 0; i < COUNT_OF(elsewhere); i++) {
+		(void)snprintf(
+			asked.binds[0].place, sizeof(asked.binds[0].place), "%s", elsewhere[i]);
+		CHECK(!is_taken());
+	}
+	asked.binds[0].place[0] = '\0';
 	clear();
 }
 

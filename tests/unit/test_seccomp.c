@@ -1,6 +1,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/close_range.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -178,7 +180,7 @@ static enum filter_profile compared;
  */
 static uint32_t in_the_kernel(enum filter_profile profile, uint32_t verdict)
 {
-	bool heard = profile == FILTER_ZYGOTE || profile == FILTER_ZYGOTE_CODE;
+	bool heard = SYSCALL_IS_BASE(profile);
 
 	if (heard && syscall_plain(verdict) != verdict)
 		return VERDICT_HELD;
@@ -290,7 +292,8 @@ static uint32_t own_verdict(int nr, const uint64_t args[6])
 		for (size_t k = 0; k < own_list->groups[i].call_count; k++)
 			if (own_list->groups[i].calls[k] == nr)
 				return group_verdict(&own_list->groups[i], args);
-	if (base == FILTER_ZYGOTE_CODE && (nr == __NR_mmap || nr == __NR_mprotect))
+	if ((base == FILTER_ZYGOTE_CODE || base == FILTER_ZYGOTE_NET_CODE) &&
+		(nr == __NR_mmap || nr == __NR_mprotect))
 		return syscall_verdict(base, nr, args);
 	return syscall_verdict(FILTER_JOB, nr, args);
 }
@@ -357,6 +360,26 @@ TEST(a_program_of_node_may_make_code_and_start_itself_and_nothing_else_more_than
 	base = FILTER_ZYGOTE;
 }
 
+TEST(base_and_tiny_filter_of_networked_programs_are_exactly_their_tables)
+{
+	static const struct {
+		const char *name;
+		enum filter_profile base;
+		const struct syscall_list *list;
+	} kinds[] = {
+		{ "networked programs", FILTER_ZYGOTE_NET, NULL },
+		{ "networked programs that fork", FILTER_ZYGOTE_NET, &SYSCALLS_FORKING },
+		{ "networked commands", FILTER_ZYGOTE_NET, &SYSCALLS_COMMAND },
+		{ "networked node", FILTER_ZYGOTE_NET_CODE, &SYSCALLS_AHEAD },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+		base = kinds[i].base;
+		check_own_list(kinds[i].name, syscalls_networked(kinds[i].list));
+	}
+	base = FILTER_ZYGOTE;
+}
+
 TEST(other_entries_into_the_kernel_kill_in_every_profile)
 {
 	static const uint32_t archs[] = { AUDIT_ARCH_I386, AUDIT_ARCH_AARCH64, 0, UINT32_MAX };
@@ -400,6 +423,47 @@ static void check_job(const struct expectation *rows, size_t count)
 	{                                             \
 		__NR_##name, { __VA_ARGS__ }, verdict \
 	}
+
+TEST(a_networked_program_connects_over_ipv4_and_does_nothing_else_with_networks)
+{
+#define NO_FAMILY VERDICT_ERRNO(EAFNOSUPPORT)
+	static const struct expectation rows[] = {
+		CALL(socket, VERDICT_ALLOW, AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK),
+		CALL(connect, VERDICT_ALLOW, 3),
+		CALL(setsockopt, VERDICT_ALLOW, 3, SOL_SOCKET, SO_KEEPALIVE),
+		CALL(setsockopt, VERDICT_ALLOW, 3, IPPROTO_TCP, TCP_NODELAY),
+		CALL(getsockopt, VERDICT_ALLOW, 3, SOL_SOCKET, SO_ERROR),
+		CALL(socket, NO_FAMILY, AF_INET, SOCK_DGRAM),
+		CALL(socket, NO_FAMILY, AF_INET, SOCK_RAW),
+		CALL(socket, NO_FAMILY, AF_INET6, SOCK_STREAM),
+		CALL(socket, NO_FAMILY, AF_UNIX, SOCK_STREAM),
+		CALL(socket, NO_FAMILY, AF_NETLINK, SOCK_RAW),
+		CALL(socket, NO_FAMILY, AF_PACKET, SOCK_RAW),
+		CALL(socket, NO_FAMILY, AF_VSOCK, SOCK_STREAM),
+		CALL(bind, EPERM_, 3),
+		CALL(listen, EPERM_, 3),
+		CALL(accept4, EPERM_, 3),
+		CALL(sendmmsg, EPERM_, 3),
+		CALL(sendto, EPERM_, 3, 0, 0, MSG_FASTOPEN, 0x1000),
+		CALL(setsockopt, VERDICT_ERRNO(ENOPROTOOPT), 3, IPPROTO_TCP, TCP_ULP),
+		CALL(setsockopt, VERDICT_ERRNO(ENOPROTOOPT), 3, IPPROTO_TCP, TCP_FASTOPEN_CONNECT),
+		CALL(setsockopt, VERDICT_ERRNO(ENOPROTOOPT), 3, SOL_SOCKET, SO_BINDTODEVICE),
+		CALL(ioctl, EPERM_, 3, SIOCSIFADDR),
+		CALL(unshare, VERDICT_KILL, CLONE_NEWNET),
+	};
+
+	NEED_FILTERS();
+	base = FILTER_ZYGOTE_NET;
+	own_list = syscalls_networked(NULL);
+	build_tiny(own_list);
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct seccomp_data data = bpf_call(rows[i].nr, rows[i].args);
+
+		CHECK(is_same(rows[i].nr, rows[i].args, answer_unheard(&data), rows[i].verdict));
+	}
+	build_tiny(NULL);
+	base = FILTER_ZYGOTE;
+}
 
 TEST(a_program_can_do_ordinary_work)
 {
@@ -662,6 +726,7 @@ __attribute__((noreturn)) static void call_and_report(long nr)
 {
 	long found;
 
+	(void)signal(SIGSEGV, SIG_DFL); /* a sanitizer would catch it and exit */
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
 		filter_load(&filters[FILTER_ZYGOTE], &err) < 0)
 		_exit(255);

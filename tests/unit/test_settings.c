@@ -45,7 +45,7 @@ TEST(what_is_in_force_takes_the_place_of_defaults)
 
 TEST(lines_that_are_not_known_or_make_no_sense_are_passed_over)
 {
-	struct settings before;
+	static struct settings before;
 
 	settings_init(&settings);
 	before = settings;
@@ -76,4 +76,15 @@ TEST(a_file_that_is_not_there_is_told_and_the_defaults_stay)
 	CHECK_STR(settings.config, "/nowhere/ced.conf");
 	CHECK(settings.libexec[0] == '\0' || settings.trouble[0] != '\0');
 	CHECK_STR(settings.runtimes[0].name, "python");
+}
+
+TEST(a_package_set_has_a_name_a_digest_and_a_path)
+{
+	settings_init(&settings);
+	settings_take(&settings, "packages.data.v2=sha256:ab python /srv/my sets/data\n");
+	settings_take(&settings, "packages.cut=sha256:ab\n");
+	CHECK_EQ_INT(settings.package_count, 1);
+	CHECK_STR(settings.packages[0].name, "data.v2");
+	CHECK_STR(settings.packages[0].digest, "sha256:ab");
+	CHECK_STR(settings.packages[0].path, "/srv/my sets/data");
 }

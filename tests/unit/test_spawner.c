@@ -30,7 +30,7 @@ static bool begin(void)
 	spawner.sock = pair[0];
 	spawner.phase = PRIV_GREETING;
 	spawner.mode = PRIV_MODE_USER;
-	spawner.inspector = "/no/such/inspector";
+	cut_printf(spawner.helpers[0], sizeof(spawner.helpers[0]), "/no/such/inspector");
 	daemon_end = pair[1];
 	return true;
 }

@@ -570,6 +570,7 @@ static const char cut_off[] =
 	"kind IN (1, 2)) OR key IN (SELECT key FROM pruned); "
 	"DELETE FROM runs WHERE key IN r; DELETE FROM records WHERE key IN r; "
 	"DELETE FROM inputs WHERE key IN r; DELETE FROM artifacts WHERE key IN r; "
+	"DELETE FROM displays WHERE key IN r; "
 	"DELETE FROM findings WHERE key IN r; DELETE FROM labels WHERE key IN r; "
 	"DELETE FROM facets WHERE key IN r; DELETE FROM pending WHERE key IN r; "
 	"DELETE FROM acts WHERE act IN (SELECT subject FROM k WHERE kind = 3); "

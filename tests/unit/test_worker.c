@@ -397,11 +397,14 @@ TEST(a_job_for_a_worker_without_a_socket_is_refused_and_given_back_to_nobody)
 {
 	struct alone alone;
 	unsigned before;
+	int fds[WORKER_JOB_FDS_MAX];
 
 	CHECK(alone_open(&alone, NULL) && alone_warm(&alone));
 	worker_lose(alone.worker, "for the test");
 	before = alone_fd_count();
-	CHECK_EQ_INT(worker_send_job(alone.worker, strdup("body"), 4, dup(STDERR_FILENO)), -1);
+	fds[0] = dup(STDERR_FILENO);
+	fds[1] = dup(STDERR_FILENO);
+	CHECK_EQ_INT(worker_send_job(alone.worker, strdup("body"), 4, fds, 2), -1);
 	CHECK_EQ_INT(alone_fd_count(), before);
 	alone_close(&alone);
 }

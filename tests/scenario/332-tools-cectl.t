@@ -1,0 +1,53 @@
+#!/bin/bash
+# Tools on the command line: cectl runs a command for each call of a program, and shows the record.
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/lib.sh"
+daemon_start
+
+exits 0 "a program calls a command of its caller" \
+	cectl run -c 'print(tools.upper(text="quiet")["text"])' --tool 'upper=jq -c ".text |= ascii_upcase"'
+is "$out" QUIET "with the arguments as JSON on stdin, and JSON back"
+exits 0 "what is no JSON is a text" cectl run -c 'print(repr(tools.name()))' --tool 'name=printf "a b\n"'
+is "$out" "'a b'" "without its last line break"
+exits 0 "a tool that prints nothing" cectl run -c 'print(repr(tools.quiet()))' --tool 'quiet=cat >/dev/null'
+is "$out" "''" "gives an empty text"
+exits 0 "a command that fails is an error of the program" cectl run --tool 'bad=exit 3' -c '
+try: tools.bad()
+except tools.ToolError as error: print(error.code, error.message)'
+is "$out" "failed the command ended with exit status 3" "with its exit status"
+exits 0 "node and --tools-as" cectl run -l js --tools-as async --tool 'one=echo 1' -c 'one().then((got) => console.log(got + 1))'
+is "$out" 2 "work as well"
+printf '{"type": "object", "required": ["id"], "properties": {"id": {"type": "integer"}}}' >schema.json
+exits 0 "a schema comes from a file or from the line" \
+	cectl run --tool a=cat --tool b=cat --tool-schema a=schema.json --tool-schema 'b={"maxProperties": 0}' -c '
+for call in lambda: tools.a(id="x"), lambda: tools.b(id=1), lambda: tools.a(id=7):
+    try: print(call())
+    except tools.ToolError as error: print(error.code)'
+is "$out" "$(printf '%s\n' bad_arguments bad_arguments "{'id': 7}")" "and holds"
+exits 0 "a command that does not end" cectl run --limit call_ms=300 --tool 'slow=sleep 600' -c '
+try: tools.slow()
+except tools.ToolError as error: print(error.code)'
+is "$out" timeout "is ended when its time is over"
+exits 125 "a word without a command is refused" cectl run -c 1 --tool name
+like "$err" 'NAME=COMMAND' "with its form"
+exits 125 "and a schema of no tool" cectl run -c 1 --tool-schema name=true
+like "$err" 'no --tool of this name' "which it says"
+cectl run -c 'tools.upper(text="shown")' --tool 'upper=jq -c ".text |= ascii_upcase"'
+exits 0 "cectl show" cectl show last
+like "$out" 'calls of tools.*upper.*shown.*SHOWN' "has the calls with arguments and results"
+exits 0 "cectl trace" cectl trace last
+like "$out" 'call.made.*upper: 1' "has how many there were"
+exits 0 "an export" cectl audit export
+like "$out" '"tool_calls":\[\{"call":1,"tool":"upper"' "has them"
+exits 0 "an export without contents" cectl audit export --no-contents
+like "$out" '"tool_calls":\[\{"call":1,"tool":"upper","effects":true' "has them too"
+ok "$([[ $out != *SHOWN* ]]; echo $?)" "but not what they said"
+exits 0 "the record" cectl audit verify
+like "$out" 'no change found' "verifies"
+exits 0 "cectl replay asks the command that it is given" cectl replay last --tool 'upper=jq -c ".text |= ascii_upcase"'
+exits 1 "and without one the call fails" cectl replay last
+like "$out" 'no such tool|ToolError|exception' "which is a difference"
+exits 0 "cectl gc takes the contents away" cectl gc --keep-runs 1
+exits 0 "the record" cectl audit verify
+like "$out" 'no change found' "verifies still"
+done_testing

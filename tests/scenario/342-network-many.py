@@ -1,0 +1,58 @@
+"""Many connections are all told.  Time and throughput are printed beside those without a jail."""
+
+import os
+import socket
+import sys
+import time
+
+from wire import Client, done, eq, ok
+
+with open(os.path.join(sys.argv[1], "ports"), encoding="ascii") as file:
+    PORTS = {name: int(port) for name, port in (line.split() for line in file)}
+client = Client()
+MANY = 10000
+
+result = client.call("run", language="python", limits={"wall_ms": 60000, "cpu_ms": 60000},
+                     network={"allow": [f"api.test:{PORTS['echo']}"], "connections": 20000, "at_once": 64},
+                     code=f"""
+import socket
+for i in range({MANY}):
+    with socket.create_connection(('api.test', {PORTS['echo']})) as s:
+        if i % 10 == 0:
+            s.sendall(b'x'); s.recv(1)
+""")
+eq(result["outcome"], "ok", "a run makes ten thousand connections")
+eq(sum(row["count"] for row in result["connections"]) + result.get("connections_others", 0), MANY, "all of them are told")
+record = client.call("runs.get", run_id=result["run_id"])
+eq(record["connections"], result["connections"], "and recorded")
+
+MEASURE = """
+import socket, time
+def connects(host, port, count=300):
+    times = []
+    for i in range(count):
+        begun = time.perf_counter()
+        with socket.create_connection((host, port)) as s:
+            s.sendall(b'x'); s.recv(1)
+        times.append(time.perf_counter() - begun)
+    return sorted(times)[count // 10] * 1e6  # what other load on the machine spoils least
+def stream(host, port, size=100000000):
+    with socket.create_connection((host, port)) as s:
+        s.sendall(b'GET /big/%d HTTP/1.0\\r\\n\\r\\n' % size)
+        begun, got, room = time.perf_counter(), 0, bytearray(1 << 18)
+        while count := s.recv_into(room):
+            got += count
+        return got / (time.perf_counter() - begun) / 1e6
+"""
+inside = client.call("run", language="python", limits={"wall_ms": 60000, "cpu_ms": 60000},
+                     network={"allow": [f"api.test:{PORTS['echo']}", f"api.test:{PORTS['http']}"], "connections": 4096,
+                              "down_bytes": 1 << 30},
+                     code=MEASURE + f"print(connects('api.test', {PORTS['echo']}), stream('api.test', {PORTS['http']}))")
+scope = {}
+exec(MEASURE, scope)  # pylint: disable=exec-used
+direct = scope["connects"]("127.0.0.1", PORTS["echo"]), scope["stream"]("127.0.0.1", PORTS["http"])
+through = tuple(float(word) for word in inside["stdout"].split())
+print(f"# connect and one byte back, the fastest tenth: {through[0]:.0f} us, directly {direct[0]:.0f} us")
+print(f"# stream: {through[1]:.0f} MB/s, directly {direct[1]:.0f} MB/s")
+ok(len(through) == 2 and through[1] > 0, "a run can measure both")
+done()

@@ -1,0 +1,63 @@
+"""A policy decides about runs that ask for a network: it denies, or a person is asked and sees the hosts."""
+
+import os
+import sys
+
+from wire import Client, done, eq, ok, wait_until
+
+with open(os.path.join(sys.argv[1], "ports"), encoding="ascii") as file:
+    PORTS = {name: int(port) for name, port in (line.split() for line in file)}
+HOST = f"api.test:{PORTS['echo']}"
+CODE = f"import socket\ns = socket.create_connection(('api.test', {PORTS['echo']}))\ns.sendall(b'x')\nprint(s.recv(1))"
+LIMITS = {"wall_ms": 60000, "cpu_ms": 60000}
+USER, APPROVER = 4001, 4002
+
+
+def connect(uid):
+    os.seteuid(uid)
+    client = Client()
+    os.seteuid(0)
+    return client
+
+
+user, approver = map(connect, (USER, APPROVER))
+
+
+def run(policy, code=CODE, **params):
+    return user.call("run", language="python", code=code, policy=policy, limits=LIMITS, **params)
+
+
+def asked(allow):
+    """Parks a run. Returns its id."""
+    answer = run("nets-ask", network={"allow": allow}, detach=True)
+    eq(answer["state"], "parked", f"a run that asks for {allow} waits for a person")
+    return answer["run_id"]
+
+
+def ended(run_id):
+    wait_until(lambda: user.call("runs.get", run_id=run_id).get("outcome"))
+    return user.call("runs.get", run_id=run_id)
+
+
+result = run("nets-deny", network={"allow": [HOST]})
+eq((result["outcome"], [found["text"] for found in result["policy"]["findings"] if found["rule"] == "policy.network"]),
+   ("policy_denied", [HOST]), "a policy denies a network, and the finding names the host")
+eq(run("nets-deny", "print(1)")["outcome"], "ok", "who asks for none is not denied")
+eq(run("nets-deny", "print(1)", network="denied")["outcome"], "ok", "nor who says so")
+eq(run("nets-allow", network={"allow": [HOST]})["stdout"], "b'x'\n", "a policy above the one that asks may allow it")
+eq(user.call("check", language="python", code=CODE, policy="nets-ask", network={"allow": [HOST]})["would"], "ask",
+   "check says that it would ask")
+
+waiting = asked([HOST])
+page = approver.call("approvals.list")["waiting"]
+eq([row["request"]["network"] for row in page if row["run_id"] == waiting], [{"allow": [HOST]}], "the person sees the hosts")
+approver.call("approvals.approve", run_id=waiting, reason="known", **{"for": "code"})
+record = ended(waiting)
+eq((record["outcome"], record["stdout"]), ("ok", "b'x'\n"), "approved, it runs with its network")
+eq([(row["host"], row["verdict"]) for row in record["connections"]], [("api.test", "allowed")], "and tells its connections")
+eq(run("nets-ask", network={"allow": [HOST]})["stdout"], "b'x'\n", "the same code with the same hosts is approved from then on")
+more = asked([HOST, f"other.test:{PORTS['echo']}"])
+approver.call("approvals.deny", run_id=more, reason="no")
+eq(ended(more)["outcome"], "approval_denied", "another list of hosts is asked for again, and may be denied")
+ok(run("nets-ask", "print(1)")["outcome"] == "ok", "without a network nobody is asked")
+done()

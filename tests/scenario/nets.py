@@ -1,0 +1,155 @@
+"""Servers for runs with a network, all on loopback: names, HTTP, HTTPS, echo, a sink and a source of bytes.
+
+    nets.py FOLDER    serves until it is killed; FOLDER/ports has a line "name port" for each
+"""
+
+import http.server
+import os
+import socket
+import socketserver
+import ssl
+import struct
+import subprocess
+import sys
+import threading
+
+# What the server of names answers; others do not exist.  `flip.test` changes with each question.
+NAMES = {
+    "api.test": ["127.0.0.1"],
+    "deep.pages.test": ["127.0.0.1"],
+    "meta.test": ["169.254.169.254"],
+    "loop.test": ["127.0.0.2"],
+    "inner.test": ["10.1.2.3"],
+    "mixed.test": ["10.1.2.3", "127.0.0.1"],
+    "nobody.test": ["127.0.0.1"],
+    "mapped.test": ["::ffff:127.0.0.2"],
+    "six.test": ["::1"],
+}
+flips = [0]
+
+
+def addresses(name):
+    if name == "flip.test":
+        flips[0] += 1
+        return ["127.0.0.1"] if flips[0] % 2 else ["127.0.0.2"]
+    return NAMES.get(name)
+
+
+class Names(socketserver.BaseRequestHandler):
+    """As little of a DNS server as a resolver needs."""
+
+    def handle(self):
+        question, sock = self.request
+        at, labels = 12, []
+        while question[at]:
+            labels.append(question[at + 1 : at + 1 + question[at]].decode("latin-1"))
+            at += 1 + question[at]
+        kind = struct.unpack_from(">H", question, at + 1)[0]
+        found = addresses(".".join(labels).lower())
+        ttl = 0 if labels[0] == "flip" else 30
+        rows = []
+        for text in found or []:
+            family = socket.AF_INET6 if ":" in text else socket.AF_INET
+            if kind == (28 if family == socket.AF_INET6 else 1):
+                data = socket.inet_pton(family, text)
+                rows.append(b"\xc0\x0c" + struct.pack(">HHIH", kind, 1, ttl, len(data)) + data)
+        head = struct.pack(">HHHHHH", struct.unpack_from(">H", question)[0], 0x8180 if found else 0x8183, 1,
+                           len(rows), 0, 0)
+        sock.sendto(head + question[12 : at + 5] + b"".join(rows), self.client_address)
+
+
+class Pages(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        body = f"{self.command} {self.path} of {self.headers.get('Host', '').split(':')[0]}".encode()
+        if self.path.startswith("/big/"):
+            body = bytes(int(self.path.split("/")[2]))
+        if self.path.startswith("/files/"):
+            try:
+                with open(os.path.join(FOLDER, "www", os.path.basename(self.path)), "rb") as file:
+                    body = file.read()
+            except OSError:
+                self.send_error(404)
+                return
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.send_header("Content-Type", "text/html" if self.path.endswith("/") else "application/octet-stream")
+        self.end_headers()
+        self.wfile.write(body)
+
+    do_POST = do_GET
+
+    def log_message(self, *_):
+        pass
+
+
+class Echo(socketserver.BaseRequestHandler):
+    def handle(self):
+        try:
+            while data := self.request.recv(65536):
+                if data.startswith(b"urgent"):
+                    self.request.send(b"!", socket.MSG_OOB)
+                self.request.sendall(data)
+        except OSError:
+            pass
+
+
+class Sink(socketserver.BaseRequestHandler):
+    """Says how many bytes came."""
+
+    def handle(self):
+        count = 0
+        try:
+            while data := self.request.recv(65536):
+                count += len(data)
+            self.request.sendall(b"%d" % count)
+        except OSError:
+            pass
+        with open(os.path.join(FOLDER, "sunk"), "a", encoding="ascii") as file:
+            file.write(f"{count}\n")
+
+
+class Threads(socketserver.ThreadingMixIn, socketserver.TCPServer):
+    daemon_threads = True
+    allow_reuse_address = True
+    request_queue_size = 512
+
+
+class Datagrams(socketserver.ThreadingMixIn, socketserver.UDPServer):
+    daemon_threads = True
+
+
+def certificate(folder):
+    """A certificate for all names of the test, which is its own authority."""
+    made = [os.path.join(folder, name) for name in ("cert.pem", "key.pem")]
+    if not os.path.exists(made[0]):
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "3", "-subj", "/CN=api.test",
+                        "-addext", "subjectAltName=DNS:api.test,DNS:*.pages.test,DNS:flip.test", "-out", made[0],
+                        "-keyout", made[1]], check=True, capture_output=True)
+    return made
+
+
+def main():
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*certificate(FOLDER))
+    servers = {"dns": Datagrams(("127.0.0.1", 0), Names)}
+    for name, handler in (("http", Pages), ("https", Pages), ("echo", Echo), ("sink", Sink)):
+        servers[name] = Threads(("127.0.0.1", 0), handler)
+    servers["https"].socket = context.wrap_socket(servers["https"].socket, server_side=True,
+                                                  do_handshake_on_connect=False)
+    for server in servers.values():
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+    with open(os.path.join(FOLDER, "ports.new"), "w", encoding="ascii") as file:
+        for name, server in servers.items():
+            file.write(f"{name} {server.server_address[1]}\n")
+        spare = socket.socket()  # a port where nobody listens
+        spare.bind(("127.0.0.1", 0))
+        file.write(f"nobody {spare.getsockname()[1]}\n")
+    os.rename(os.path.join(FOLDER, "ports.new"), os.path.join(FOLDER, "ports"))
+    threading.Event().wait()
+
+
+if __name__ == "__main__":
+    FOLDER = sys.argv[1]
+    main()

@@ -1,0 +1,257 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/sessions/sessions.h"
+#include "daemon/settings/config_file.h"
+#include "proto/base/container.h"
+#include "tests/check.h"
+#include "tests/fault.h"
+
+#define ALICE 1000
+#define BOB   1001
+
+static uv_loop_t loop;
+static struct config config; /* too large for a stack */
+static struct sessions sessions;
+
+/* Cells whose turn has come after they waited, and sessions that have ended, in order. */
+static struct session_turn *turns[16];
+static unsigned turn_count, end_count;
+static enum session_end last_end;
+
+static void on_turn(struct session_turn *turn)
+{
+	turns[turn_count++] = turn;
+}
+
+#define CELL                       \
+	{                          \
+		.on_turn = on_turn \
+	}
+
+static void on_end(void *context, const struct session *session)
+{
+	CHECK(context == &sessions);
+	end_count++;
+	last_end = session->end;
+}
+
+static void begin(void)
+{
+	(void)uv_loop_init(&loop);
+	config_init(&config);
+	config.sessions_max = 3;
+	config.sessions_per_uid = 2;
+	config.session_queue = 2;
+	config.session_ms = 600000;
+	sessions_init(&sessions, &loop, &config);
+	sessions.on_end = on_end;
+	sessions.context = &sessions;
+	turn_count = 0;
+	end_count = 0;
+}
+
+static void finish(void)
+{
+	(void)sessions_end_all(&sessions, SESSION_DAEMON);
+	(void)uv_run(&loop, UV_RUN_DEFAULT);
+	CHECK_EQ_INT(uv_loop_close(&loop), 0);
+}
+
+static struct session *open_for(uint32_t uid, const char *id, int64_t idle_ms)
+{
+	struct arena arena;
+	const char *why = NULL;
+	struct session *session;
+
+	arena_init(&arena, 4096);
+	session = session_open(&sessions,
+		&(struct session_start){ .id = id,
+			.uid = uid,
+			.arena = &arena,
+			.language = "python",
+			.idle_ms = idle_ms },
+		&why);
+	if (!session)
+		arena_done(&arena);
+	if (!session && !why)
+		abort(); /* a refusal without a reason */
+	return session;
+}
+
+#define ID(letter) "0000000000000000000000000" letter
+
+static struct session *open_one(void)
+{
+	return open_for(ALICE, ID("A"), 600000);
+}
+
+TEST(a_session_is_found_until_it_ends)
+{
+	struct session *session;
+
+	begin();
+	session = open_one();
+	CHECK(sessions_find(&sessions, ID("A")) == session);
+	CHECK(!sessions_find(&sessions, ID("B")));
+	CHECK(session_expires_wall_us(session) > session->opened_wall_us);
+	session_hold(session);
+	session_end(session, SESSION_CLOSED);
+	CHECK(!sessions_find(&sessions, ID("A")));
+	CHECK_EQ_INT(session->end, SESSION_CLOSED);
+	session_end(session, SESSION_ADMIN);
+	CHECK_EQ_INT(session->end, SESSION_CLOSED);
+	CHECK_EQ_INT(end_count, 1);
+	session_let_go(session);
+	finish();
+}
+
+TEST(a_user_opens_so_many_and_all_users_so_many)
+{
+	begin();
+	CHECK(open_for(ALICE, ID("A"), 600000));
+	CHECK(open_for(ALICE, ID("B"), 600000));
+	CHECK(!open_for(ALICE, ID("C"), 600000));
+	CHECK(open_for(BOB, ID("D"), 600000));
+	CHECK(!open_for(BOB, ID("E"), 600000));
+	session_end(sessions_find(&sessions, ID("A")), SESSION_CLOSED);
+	CHECK(open_for(BOB, ID("E"), 600000));
+	CHECK_EQ_INT(sessions_end_all(&sessions, SESSION_ADMIN), 3);
+	CHECK_EQ_INT(last_end, SESSION_ADMIN);
+	finish();
+}
+
+TEST(cells_take_turns_in_the_order_in_which_they_came)
+{
+	struct session_turn cells[3] = { CELL, CELL, CELL };
+	struct session *session;
+
+	begin();
+	session = open_one();
+	for (unsigned i = 0; i < 3; i++)
+		session_come(session, &cells[i]);
+	CHECK_EQ_INT(session_enter(&cells[1]), 0); /* it was read sooner than the first */
+	CHECK_EQ_INT(session_enter(&cells[2]), 0);
+	CHECK_EQ_INT(turn_count, 0);
+	CHECK_EQ_INT(session_enter(&cells[0]), 1);
+	CHECK(session->now == &cells[0]);
+	session_leave(&cells[0]);
+	CHECK(turn_count == 1 && turns[0] == &cells[1]);
+	session_leave(&cells[1]);
+	session_leave(&cells[1]);
+	CHECK(turn_count == 2 && turns[1] == &cells[2]);
+	session_leave(&cells[2]);
+	CHECK(!session->now);
+	finish();
+}
+
+TEST(a_cell_that_never_waits_for_its_turn_lets_the_next_one_have_it)
+{
+	struct session_turn cells[2] = { CELL, CELL };
+	struct session *session;
+
+	begin();
+	session = open_one();
+	session_come(session, &cells[0]);
+	session_come(session, &cells[1]);
+	CHECK_EQ_INT(session_enter(&cells[1]), 0);
+	session_leave(&cells[0]); /* the policy has denied it */
+	CHECK(turn_count == 1 && turns[0] == &cells[1]);
+	session_leave(&cells[1]);
+	finish();
+}
+
+TEST(so_many_cells_wait)
+{
+	struct session_turn cells[4] = { CELL, CELL, CELL, CELL };
+	struct session *session;
+
+	begin();
+	session = open_one();
+	for (unsigned i = 0; i < 4; i++)
+		session_come(session, &cells[i]);
+	CHECK_EQ_INT(session_enter(&cells[0]), 1);
+	CHECK_EQ_INT(session_enter(&cells[1]), 0);
+	CHECK_EQ_INT(session_enter(&cells[2]), 0);
+	CHECK_EQ_INT(session_enter(&cells[3]), -1);
+	CHECK_EQ_INT(session->waiting_count, 2);
+	session_leave(&cells[3]);
+	session_leave(&cells[1]);
+	CHECK_EQ_INT(session->waiting_count, 1);
+	session_leave(&cells[0]);
+	CHECK(turn_count == 1 && turns[0] == &cells[2]);
+	session_leave(&cells[2]);
+	finish();
+}
+
+TEST(waiting_cells_are_told_of_the_end_and_coming_ones_find_it)
+{
+	struct session_turn cells[3] = { CELL, CELL, CELL };
+	struct session *session;
+
+	begin();
+	session = open_one();
+	session_hold(session);
+	for (unsigned i = 0; i < 3; i++)
+		session_come(session, &cells[i]);
+	CHECK_EQ_INT(session_enter(&cells[0]), 1);
+	CHECK_EQ_INT(session_enter(&cells[1]), 0);
+	session_end(session, SESSION_CLOSED);
+	CHECK(turn_count == 1 && turns[0] == &cells[1] && !cells[1].is_running);
+	CHECK(!cells[2].is_coming);
+	CHECK_EQ_INT(session->waiting_count, 0);
+	for (unsigned i = 0; i < 3; i++)
+		session_leave(&cells[i]);
+	CHECK_EQ_INT(turn_count, 1);
+	session_let_go(session);
+	finish();
+}
+
+TEST(a_session_ends_when_it_is_idle)
+{
+	begin();
+	(void)open_for(ALICE, ID("A"), 5);
+	while (!end_count)
+		(void)uv_run(&loop, UV_RUN_ONCE);
+	CHECK_EQ_INT(last_end, SESSION_IDLE);
+	finish();
+}
+
+TEST(a_session_ends_when_it_is_old_also_while_a_cell_runs)
+{
+	struct session_turn cell = CELL;
+	struct session *session;
+
+	begin();
+	sessions.age_ms = 20;
+	session = open_for(ALICE, ID("A"), 5);
+	session_hold(session);
+	session_come(session, &cell);
+	CHECK_EQ_INT(session_enter(&cell), 1);
+	while (!end_count)
+		(void)uv_run(&loop, UV_RUN_ONCE);
+	CHECK_EQ_INT(last_end, SESSION_AGE);
+	session_leave(&cell);
+	session_let_go(session);
+	finish();
+}
+
+TEST(without_memory_no_session_opens)
+{
+	begin();
+	FAULT_LOOP(FAULT_ALLOC) {
+		struct session *session = open_one();
+
+		CHECK(session ? !list_is_empty(&sessions.open)
+			      : fault_hit() && list_is_empty(&sessions.open));
+		if (session)
+			session_end(session, SESSION_CLOSED);
+	}
+	finish();
+}
+
+TEST(each_end_has_a_word)
+{
+	for (int end = SESSION_OPEN; end <= SESSION_DAEMON; end++)
+		CHECK(strlen(session_end_word((enum session_end)end)) > 0);
+}

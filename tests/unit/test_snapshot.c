@@ -1,0 +1,165 @@
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "proto/internal/slotmsg.h"
+#include "sandbox/worker/snapshot.h"
+#include "tests/check.h"
+
+static struct err err = ERR_INIT;
+static char folder[] = "/tmp/ced-snapshot.XXXXXX";
+static const char *roots[] = { folder, NULL };
+static char anew[4096];
+static size_t anew_len;
+
+static void begin(void)
+{
+	memcpy(folder + strlen(folder) - 6, "XXXXXX", 6);
+	CHECK(mkdtemp(folder) != NULL);
+	CHECK(chdir(folder) == 0);
+}
+
+static void end(void)
+{
+	char command[128];
+
+	CHECK(chdir("/") == 0);
+	(void)snprintf(command, sizeof(command), "chmod -R u+rwx %s; rm -r %s", folder, folder);
+	CHECK(system(command) == 0);
+}
+
+static void put(const char *path, const char *text, mode_t mode)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	CHECK(fd >= 0);
+	CHECK(write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+	CHECK(fchmod(fd, mode) == 0);
+	close(fd);
+}
+
+static bool holds(const char *path, const char *text)
+{
+	char bytes[64] = "";
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd < 0 ? -1 : read(fd, bytes, sizeof(bytes) - 1);
+
+	if (fd >= 0)
+		close(fd);
+	return got >= 0 && strcmp(bytes, text) == 0;
+}
+
+TEST(contents_modes_times_and_folders_come_back)
+{
+	struct snapshot *snapshot;
+	struct timespec old[2] = { { 1000, 5 }, { 2000, 7 } };
+	struct stat status;
+
+	begin();
+	put("a", "one", 0640);
+	CHECK(utimensat(AT_FDCWD, "a", old, 0) == 0);
+	CHECK(mkdir("d", 0750) == 0 && mkdir("d/e", 0700) == 0);
+	put("d/e/b", "two", 0600);
+	put("gone", "", 0600);
+	snapshot = snapshot_take(roots, &err);
+	CHECK(snapshot != NULL);
+
+	put("a", "longer than before", 0600);
+	CHECK(unlink("gone") == 0 && unlink("d/e/b") == 0 && rmdir("d/e") == 0);
+	put("d/e", "a file in its place", 0600);
+	put("more", "x", 0600);
+	CHECK(mkdir("m", 0700) == 0 && mkdir("m/n", 0700) == 0);
+	put("m/n/o", "x", 0600);
+
+	CHECK(snapshot_put_back(snapshot, anew, sizeof(anew), &anew_len, &err) == 0);
+	CHECK(holds("a", "one") && holds("d/e/b", "two") && holds("gone", ""));
+	CHECK(stat("a", &status) == 0 && (status.st_mode & 0777) == 0640);
+	CHECK(status.st_mtim.tv_sec == 2000 && status.st_mtim.tv_nsec == 7);
+	CHECK(stat("d", &status) == 0 && (status.st_mode & 0777) == 0750);
+	CHECK(access("more", F_OK) < 0 && access("m", F_OK) < 0);
+	CHECK(anew_len > 0 && strstr(anew, "/d/e/b"));
+	snapshot_free(snapshot);
+	end();
+}
+
+TEST(an_open_file_sees_its_old_contents_at_its_old_place)
+{
+	struct snapshot *snapshot;
+	char byte[3] = "";
+	int fd;
+
+	begin();
+	put("a", "abcdef", 0600);
+	fd = open("a", O_RDWR | O_CLOEXEC);
+	CHECK(lseek(fd, 2, SEEK_SET) == 2);
+	snapshot = snapshot_take(roots, &err);
+	CHECK(snapshot != NULL);
+	CHECK(write(fd, "XYZ", 3) == 3 && ftruncate(fd, 1) == 0);
+	CHECK(snapshot_put_back(snapshot, anew, sizeof(anew), &anew_len, &err) == 0);
+	CHECK_EQ_INT(anew_len, 0);
+	CHECK(read(fd, byte, 2) == 2 && strcmp(byte, "cd") == 0);
+	close(fd);
+	snapshot_free(snapshot);
+	end();
+}
+
+TEST(files_and_folders_that_nobody_may_read_come_back_as_well)
+{
+	struct snapshot *snapshot;
+	struct stat status;
+
+	begin();
+	put("secret", "s", 0);
+	CHECK(mkdir("d", 0700) == 0);
+	put("d/x", "y", 0200);
+	CHECK(chmod("d", 0) == 0);
+	snapshot = snapshot_take(roots, &err);
+	CHECK(snapshot != NULL);
+	CHECK(chmod("d", 0700) == 0 && unlink("d/x") == 0 && chmod("d", 0500) == 0);
+	CHECK(snapshot_put_back(snapshot, anew, sizeof(anew), &anew_len, &err) == 0);
+	CHECK(stat("secret", &status) == 0 && (status.st_mode & 0777) == 0);
+	CHECK(stat("d", &status) == 0 && (status.st_mode & 0777) == 0);
+	CHECK(chmod("d", 0700) == 0 && stat("d/x", &status) == 0);
+	CHECK((status.st_mode & 0777) == 0200);
+	snapshot_free(snapshot);
+	end();
+}
+
+TEST(too_large_files_are_refused_also_when_they_are_holes)
+{
+	int fd;
+
+	begin();
+	fd = open("hole", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	CHECK(ftruncate(fd, (off_t)1 << 36) == 0);
+	CHECK(snapshot_take(roots, &err) == NULL);
+	CHECK_EQ_INT(err.code, ERR_TOO_BIG);
+	CHECK(ftruncate(fd, (off_t)SESSION_FILES_BYTES_MAX + 1) == 0);
+	CHECK(snapshot_take(roots, &err) == NULL);
+	close(fd);
+	end();
+}
+
+TEST(folders_too_deep_and_things_that_are_no_files_are_refused)
+{
+	begin();
+	CHECK(mkfifo("pipe", 0600) == 0);
+	CHECK(snapshot_take(roots, &err) == NULL);
+	CHECK(unlink("pipe") == 0);
+	for (int i = 0; i < 70; i++)
+		CHECK(mkdir("d", 0700) == 0 && chdir("d") == 0);
+	CHECK(snapshot_take(roots, &err) == NULL);
+	CHECK_EQ_INT(err.code, ERR_TOO_BIG);
+	end();
+}
+
+TEST(a_folder_that_is_missing_is_told)
+{
+	static const char *const missing[] = { "/nowhere/at/all", NULL };
+
+	CHECK(snapshot_take(missing, &err) == NULL);
+	snapshot_free(NULL);
+}

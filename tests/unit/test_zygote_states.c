@@ -1,0 +1,181 @@
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "proto/base/fdio.h"
+#include "sandbox/zygote/states.h"
+#include "tests/check.h"
+
+/* In functions that return something. */
+#define MUST(condition)           \
+	do {                      \
+		if (!(condition)) \
+			abort();  \
+	} while (0)
+
+static struct err err = ERR_INIT;
+static int parks[1];
+static char park_path[] = "/tmp/ced-park.XXXXXX";
+
+static struct states made(void)
+{
+	struct states states = STATES_INIT;
+
+	memcpy(park_path + strlen(park_path) - 6, "XXXXXX", 6);
+	parks[0] = mkstemp(park_path);
+	MUST(parks[0] >= 0 && unlink(park_path) == 0);
+	states_park(&states, parks, 1);
+	MUST(parks[0] == -1);
+	return states;
+}
+
+static int hello_pair(int *ret_theirs)
+{
+	const int on = 1;
+	int ends[2];
+
+	MUST(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
+	MUST(setsockopt(ends[0], SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) == 0);
+	*ret_theirs = ends[1];
+	return ends[0];
+}
+
+/* A child that says hello and then waits to be killed. */
+static pid_t state_that_says(int hello)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		if (send(hello, "", 1, 0) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	close(hello);
+	return pid;
+}
+
+static struct state kept(struct states *states, uint32_t number)
+{
+	struct state state = { .pid = 0 };
+	int theirs;
+	int ours = hello_pair(&theirs);
+
+	MUST(states_begin(states, number, ours, &err) == 0);
+	(void)state_that_says(theirs);
+	while (recv(ours, &(char){ 0 }, 1, MSG_PEEK) < 0)
+		;
+	MUST(states_hear(states, getpid(), &state, &err) == 1);
+	MUST(states->hello == -1);
+	return state;
+}
+
+TEST(a_child_that_says_hello_is_a_state_and_is_moved)
+{
+	struct states states = made();
+	struct state state = kept(&states, 5);
+	char text[16] = "";
+
+	CHECK_EQ_INT(state.number, 5);
+	CHECK_EQ_INT(states.count, 1);
+	CHECK(pread(states.parks[0], text, sizeof(text) - 1, 0) > 0);
+	CHECK_EQ_INT(atoi(text), state.pid);
+	CHECK(states_drop(&states, 5));
+	CHECK(!states_drop(&states, 5));
+	CHECK(waitpid(state.pid, NULL, 0) < 0); /* it is reaped */
+	states_forget(&states);
+}
+
+TEST(the_worker_itself_and_strangers_are_no_states)
+{
+	struct states states = made();
+	struct state state;
+	int theirs;
+	int ours = hello_pair(&theirs);
+
+	CHECK(states_begin(&states, 1, ours, &err) == 0);
+	CHECK(send(theirs, "", 1, 0) == 1); /* we are the worker */
+	CHECK_EQ_INT(states_hear(&states, getpid(), &state, &err), -1);
+	close(theirs);
+
+	ours = hello_pair(&theirs);
+	CHECK(states_begin(&states, 2, ours, &err) == 0);
+	CHECK(send(theirs, "", 1, 0) == 1); /* we are no child of ours */
+	CHECK_EQ_INT(states_hear(&states, 1, &state, &err), -1);
+	close(theirs);
+	CHECK_EQ_INT(states.count, 0);
+}
+
+TEST(a_hello_that_nobody_can_say_any_more_is_no_breach)
+{
+	struct states states = made();
+	struct state state;
+	int theirs;
+	int ours = hello_pair(&theirs);
+
+	CHECK(states_begin(&states, 1, ours, &err) == 0);
+	close(theirs);
+	CHECK_EQ_INT(states_hear(&states, getpid(), &state, &err), 0);
+}
+
+TEST(only_one_is_made_at_a_time_and_not_too_many)
+{
+	struct states states = made();
+	int theirs;
+	int ours = hello_pair(&theirs);
+
+	CHECK(states_begin(&states, 1, ours, &err) == 0);
+	CHECK(states_begin(&states, 2, dup(theirs), &err) < 0);
+	states_forget(&states);
+	close(theirs);
+	for (uint32_t i = 1; i <= SESSION_STATES_MAX; i++)
+		(void)kept(&states, i);
+	ours = hello_pair(&theirs);
+	CHECK(states_begin(&states, 99, ours, &err) < 0);
+	close(theirs);
+	states_forget(&states);
+	CHECK_EQ_INT(states.count, 0);
+}
+
+TEST(a_state_that_dies_is_reaped_and_named)
+{
+	struct states states = made();
+	struct state state = kept(&states, 7);
+	uint32_t number;
+
+	(void)kept(&states, 8);
+	CHECK_EQ_INT(states_reap(&states), 0);
+	CHECK(kill(state.pid, SIGKILL) == 0);
+	while (!(number = states_reap(&states)))
+		;
+	CHECK_EQ_INT(number, 7);
+	CHECK_EQ_INT(states.count, 1);
+	states_forget(&states);
+}
+
+TEST(a_promoted_state_leaves_the_list_for_another_leaf)
+{
+	struct states states = made();
+	struct state state = kept(&states, 3);
+	struct state promoted;
+	char text[16] = "";
+	int joins[1];
+
+	memcpy(park_path + strlen(park_path) - 6, "XXXXXX", 6);
+	joins[0] = mkstemp(park_path);
+	CHECK(unlink(park_path) == 0);
+	CHECK(states_promote(&states, 4, joins, 1, &promoted, &err) < 0);
+	CHECK(states_promote(&states, 3, joins, 1, &promoted, &err) == 0);
+	CHECK_EQ_INT(promoted.pid, state.pid);
+	CHECK_EQ_INT(states.count, 0);
+	CHECK(pread(joins[0], text, sizeof(text) - 1, 0) > 0);
+	CHECK_EQ_INT(atoi(text), state.pid);
+	CHECK(kill(state.pid, SIGKILL) == 0 && waitpid(state.pid, NULL, 0) == state.pid);
+	close(promoted.pidfd);
+	close_fds(joins, 1);
+}
