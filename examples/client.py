@@ -66,7 +66,9 @@ class Client:
         self.ids = itertools.count(1)
         self.on_output = None
         self.on_parked = note_parked
+        self.functions = {}  # name of a tool -> what answers its calls
         self.replies = {}
+        self.unasked = set()  # requests whose results nobody waits for
 
     def __enter__(self):
         return self
@@ -103,13 +105,25 @@ class Client:
             raise ConnectionError("the daemon closed the connection")
         self.unpacker.feed(data)
         for message in self.unpacker:
-            if message[0] == 1:
+            if message[0] == 1 and message[1] in self.unasked:
+                self.unasked.remove(message[1])
+            elif message[0] == 1:
                 self.replies[message[1]] = message[2:4]
             elif message[1] == "run.output" and self.on_output:
                 piece = message[2][0]
                 self.on_output(piece["stream"], as_bytes(piece["data"]))
             elif message[1] == "run.parked" and self.on_parked:
                 self.on_parked(message[2][0])
+            elif message[1] == "run.call":
+                self._answer(**message[2][0])
+
+    def _answer(self, run_id, call, tool, args, **_):
+        """Calls the function of a tool.  What it raises is what the program gets."""
+        try:
+            answer = {"result": self.functions[tool](**args)}
+        except Exception as error:
+            answer = {"error": {"message": f"{type(error).__name__}: {error}"}}
+        self.unasked.add(self.send("call.reply", run_id=run_id, call=call, **answer))
 
     def call(self, method, **params):
         """Sends a request and waits for its result."""
