@@ -26,3 +26,6 @@ ced_dependency(UTF8PROC libutf8proc)            # daemon/inspector/names.c; its 
 find_library(CED_UTF8PROC_ARCHIVE libutf8proc.a REQUIRED)
 ced_dependency(PYTHON3 "python3>=3.9")          # sandbox/runtimes/python/: headers only
 
+# The jail of ced-egress likewise holds nothing but its binary and libc.
+ced_dependency(CARES   "libcares>=1.18")        # daemon/egress/names.c
+find_library(CED_CARES_ARCHIVE libcares.a REQUIRED)
