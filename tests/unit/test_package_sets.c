@@ -72,7 +72,11 @@ TEST(a_set_is_checked_then_ready_or_off_with_the_reason)
 	const struct value *list;
 
 	begin();
+	if (!check_ok())
+		return;
 	run();
+	if (!check_ok())
+		return;
 	CHECK_EQ_INT(package_sets_find(&sets, "good")->state, PACKAGE_READY);
 	CHECK_EQ_INT(package_sets_find(&sets, "gone")->state, PACKAGE_OFF);
 	CHECK_STR(package_sets_find(&sets, "gone")->why, "the folder: No such file or directory");
@@ -90,7 +94,11 @@ TEST(a_set_that_has_changed_is_off)
 {
 	begin();
 	write_module("x = 2\n");
+	if (!check_ok())
+		return;
 	run();
+	if (!check_ok())
+		return;
 	CHECK_EQ_INT(package_sets_find(&sets, "good")->state, PACKAGE_OFF);
 	CHECK(strstr(package_sets_find(&sets, "good")->why, "its files have changed") != NULL);
 	end();
@@ -101,6 +109,8 @@ TEST(closing_while_a_thread_reads_stops_it)
 	struct err err = ERR_INIT;
 
 	begin();
+	if (!check_ok())
+		return;
 	CHECK_EQ_INT(package_sets_start(&sets, &loop, &config, &err), 0);
 	end();
 }
@@ -110,6 +120,8 @@ TEST(without_sets_nothing_is_started)
 	struct err err = ERR_INIT;
 
 	begin();
+	if (!check_ok())
+		return;
 	config.package_count = 0;
 	CHECK_EQ_INT(package_sets_start(&sets, &loop, &config, &err), 0);
 	CHECK(!uv_loop_alive(&loop));
