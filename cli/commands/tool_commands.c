@@ -178,6 +178,9 @@ static const char *read_piece(int fd, struct buf *output, bool *ret_end)
 	return NULL;
 }
 
+/* The daemon answers such a call itself. */
+static const char too_late[] = "the command did not end in time";
+
 /* Reads until the command has closed its output.  NULL, or why it is ended before. */
 static const char *read_output(int fd, int64_t until_us, struct buf *output)
 {
@@ -188,7 +191,7 @@ static const char *read_output(int fd, int64_t until_us, struct buf *output)
 		if (interrupt_noted())
 			return "cectl was interrupted";
 		if (clock_wall_us() >= until_us)
-			return "the command did not end in time";
+			return too_late;
 		why = read_piece(fd, output, &end);
 	}
 	return why;
@@ -256,8 +259,9 @@ static struct value *error_of(struct arena *arena, const char *why)
 	return fill_done(&error);
 }
 
-static struct value *make_answer(
-	struct cli *cli, struct arena *arena, const struct value *call, struct buf *output)
+/* *ret_why: NULL, or why the call failed. */
+static struct value *make_answer(struct cli *cli, struct arena *arena, const struct value *call,
+	struct buf *output, const char **ret_why)
 {
 	const char *command = command_of(cli, value_as_text(value_get(call, "tool")));
 	const char *why = command ? NULL : "cectl offers no such tool";
@@ -276,21 +280,25 @@ static struct value *make_answer(
 		fill_value(&answer, "error", error_of(arena, why));
 	else
 		fill_value(&answer, "result", result_of(arena, output));
+	*ret_why = why;
 	return fill_done(&answer);
 }
 
 int tool_commands_answer(struct cli *cli, const struct value *call, struct err *err)
 {
+	const char *why = NULL;
 	struct value *answer;
 	struct arena arena;
 	struct buf output;
-	int status;
+	int status = 0;
 
 	arena_init(&arena, ARENA_BYTES);
 	buf_init(&output, OUTPUT_MAX);
-	answer = make_answer(cli, &arena, call, &output);
-	status = answer ? client_send(cli->client, "call.reply", answer, err)
-			: err_set(err, ERR_MEMORY, "no memory for the answer of a tool");
+	answer = make_answer(cli, &arena, call, &output, &why);
+	if (!answer)
+		status = err_set(err, ERR_MEMORY, "no memory for the answer of a tool");
+	else if (why != too_late)
+		status = client_send(cli->client, "call.reply", answer, err);
 	buf_done(&output);
 	arena_done(&arena);
 	return status;

@@ -155,7 +155,7 @@ is "$(json "$it" '[it["outcome"], it["error"]["line"]]')" '["disk_limit", 1]' "d
 if [[ $(id -u) == 0 ]]; then
 	it=$(result --limit cpu_ms=400 -c 'for (;;);')
 	is "$(json "$it" 'it["outcome"]')" cpu_limit "cpu"
-	it=$(result -c 'const a = []; for (;;) a.push(Buffer.alloc(1e6, 1))')
+	it=$(result --limit memory_bytes=192mb --limit wall_ms=60000 --limit cpu_ms=60000 -c 'const a = []; for (;;) a.push(Buffer.alloc(1e6, 1))')
 	is "$(json "$it" 'it["outcome"]')" memory_limit "memory"
 fi
 

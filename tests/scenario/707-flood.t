@@ -1,5 +1,5 @@
 #!/bin/bash
-# A flood of one user's small runs: how long another's runs take meanwhile, beside how long they take alone.
+# A flood of one user's small runs: how many of them come before a run of another user.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 [[ $(id -u) == 0 ]] || skip_all "only root can be several users"
