@@ -25,7 +25,7 @@ sock.connect(os.environ["CED_SOCKET"])
 sock.sendall(msgpack.packb([0, 7, "run", [{"language": "python", "artifacts": ["*"],
     "code": "import sys\nopen(\"a\", \"wb\").write(bytes(60 << 20))\nsys.stdout.write(\"x\" * (15 << 20))",
     "limits": {"artifact_bytes": 64 << 20, "disk_bytes": 128 << 20, "memory_bytes": 512 << 20,
-        "stdout_bytes": 16 << 20, "wall_ms": 60000}}]]))
+        "stdout_bytes": 16 << 20, "wall_ms": 60000, "cpu_ms": 60000}}]]))
 unpacker = msgpack.Unpacker(raw=False, max_buffer_size=0)
 message = None
 while message is None:
