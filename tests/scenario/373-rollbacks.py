@@ -1,0 +1,59 @@
+"""Ten thousand rollbacks leave nothing behind."""
+
+import glob
+import os
+import sys
+
+from wire import Client, children, daemon_pid, descriptors, done, eq, ok, rss_kib, wait_until
+
+SPAWNER, ROLLBACKS = int(sys.argv[1]), int(sys.argv[2])
+SETTLED = 500  # rollbacks, after which pools and caches have what they need
+daemon = daemon_pid(SPAWNER)
+client = Client()
+session = client.call("session.open", language="python", states=4)["session"]
+
+
+def cell(code):
+    result = client.call("run", session=session, code=code)
+    return result["outcome"], result["stdout"]
+
+
+def back_and_forth(times):
+    for number in range(times):
+        client.call("session.rollback", session=session, state=1 + number % 2)
+
+
+def held():
+    """What the service holds on this host."""
+    client.call("session.rollback", session=session, state=2)
+    return {
+        "processes": len(children(SPAWNER)),
+        "cgroups": len(glob.glob(f"/sys/fs/cgroup/**/ced-{SPAWNER}/**/", recursive=True)),
+        "descriptors": sum(map(descriptors, [daemon, SPAWNER])),
+        "mounts": sum(mounts_of(pid) for pid in children(SPAWNER)),
+    }
+
+
+def mounts_of(pid):
+    try:
+        with open(f"/proc/{pid}/mountinfo", encoding="utf-8") as file:
+            return sum(1 for _ in file)
+    except OSError:
+        return 0
+
+
+cell("x = 1; log = []; open('f', 'w').write('1' * 5000)")
+cell("x = 2; open('f', 'w').write('2' * 9000); open('g', 'w').close()")
+back_and_forth(SETTLED)
+before, memory = held(), rss_kib(daemon)
+back_and_forth(ROLLBACKS - SETTLED)
+ok(wait_until(lambda: all(held()[name] <= before[name] for name in before)),
+   f"after {ROLLBACKS} rollbacks the service holds what it held after {SETTLED}", (before, held()))
+grown = rss_kib(daemon) - memory
+ok(grown < 8192, "its memory has not grown by more than 8 MiB", grown)
+eq(cell("import os; print(x, len(open('f').read()), sorted(os.listdir('.')), log)"), ("ok", "2 9000 ['f', 'g'] []\n"),
+   "and the state is what it was")
+client.call("session.rollback", session=session, state=1)
+eq(cell("print(x, len(open('f').read()), sorted(os.listdir('.')))"), ("ok", "1 5000 ['f']\n"), "so is the other")
+client.call("session.close", session=session)
+done()
