@@ -54,6 +54,6 @@ ok(grown < 8192, "its memory has not grown by more than 8 MiB", grown)
 eq(cell("import os; print(x, len(open('f').read()), sorted(os.listdir('.')), log)"), ("ok", "2 9000 ['f', 'g'] []\n"),
    "and the state is what it was")
 client.call("session.rollback", session=session, state=1)
-eq(cell("print(x, len(open('f').read()), sorted(os.listdir('.')))"), ("ok", "1 5000 ['f']\n"), "so is the other")
+eq(cell("import os; print(x, len(open('f').read()), sorted(os.listdir('.')))"), ("ok", "1 5000 ['f']\n"), "so is the other")
 client.call("session.close", session=session)
 done()
