@@ -1,0 +1,191 @@
+"""Hostile workers that are asked for a state: they speak the worker's side of the job socket themselves."""
+
+import sys
+
+from wire import Client, done, eq, mark, marked, ok, wait_until
+
+SPAWNER = int(sys.argv[1])
+MARK = 42
+PATIENT = {"wall_ms": 60000, "cpu_ms": 60000}
+client = Client()
+
+# The cell says itself that it is done.  Then it reads what comes, and answers a word to keep a state with attack().
+PRELUDE = mark(MARK) + r"""
+import array, ctypes, os, socket, struct, threading, time
+libc = ctypes.CDLL(None, use_errno=True)
+job = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, fileno=3)
+CELL, KEEP, WAKE, AGREED, DONE = 13, 14, 15, 16, 6
+tid = ctypes.c_int()
+def say(kind, code=0, body=b"", to=job): to.sendall(struct.pack("<IIIi", 0x43454401, kind, len(body), code) + body)
+def hear(sock=job):
+    data, control, _, _ = sock.recvmsg(16, 64)
+    fds = array.array("i")
+    for _, _, got in control: fds.frombytes(got[:len(got) - len(got) % 4])
+    _, kind, length, code = struct.unpack("<IIIi", data)
+    while length > 0: length -= len(sock.recv(length))
+    return kind, list(fds)
+def fork(flags=0x8000 | 0x01000000 | 0x00200000 | 17): return libc.syscall(56, ctypes.c_ulong(flags), None, None, ctypes.byref(tid), None)
+def stream(fd): return socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, fileno=fd)
+def stay():
+    while True: time.sleep(1)
+def serve(attack):
+    say(DONE)
+    while True:
+        kind, fds = hear()
+        if kind == KEEP: attack(*map(stream, fds))
+        elif kind == CELL: say(DONE)
+"""
+ATTACKS = {
+    "says nothing": "stay()",
+    "says that it has forked, and has not": "job_end.close(); hello.close(); say(AGREED)",
+    "says hello itself": "hello.send(b'x'); say(AGREED)",
+    "has a state that never says hello": "pid = fork()\nif pid == 0: say(AGREED, to=job_end); stay()\nsay(AGREED)",
+    "has a state that says hello twice": "if fork() == 0: say(AGREED, to=job_end); hello.send(b'xx'); hello.send(b'x'); stay()\nhello.close(); say(AGREED)",
+    "has a state that goes on instead of standing": "if fork() == 0:\n    say(AGREED, to=job_end); hello.send(b'x')\n    while True: pass\nhello.close(); say(AGREED)",
+    "has a state that floods its job socket": "if fork() == 0:\n    say(AGREED, to=job_end); hello.send(b'x')\n    while True: say(AGREED, to=job_end)\nhello.close(); say(AGREED)",
+    "has a state that answers on the worker's socket": "if fork() == 0: hello.send(b'x'); say(AGREED); say(DONE); stay()\nsay(AGREED)",
+    "forks twice": "made = [fork()]\nif made[0]: made.append(fork())\nif 0 in made: say(AGREED, to=job_end); hello.send(b'x'); stay()\nhello.close(); say(AGREED)",
+    "forks in four threads at once": """
+def go():
+    if fork() == 0: stay()
+threads = [threading.Thread(target=go) for _ in range(4)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+hello.close(); job_end.close(); say(AGREED)""",
+    "forks with other flags": "made = [fork(flags) for flags in (17, 0x8000 | 17, 0x11, 0x10000000 | 0x8000 | 17, 0x00000100 | 0x8000 | 17)]\nif 0 in made: stay()\nhello.close(); job_end.close(); say(AGREED)",
+    "dies when it is asked": "os._exit(0)",
+    "dies after the fork": "if fork() == 0: say(AGREED, to=job_end); hello.send(b'x'); stay()\nos._exit(0)",
+    "says that it is done, again": "say(DONE); say(AGREED)",
+    "says each word there is": "for kind in range(20): say(kind, 0, b'x' * kind)",
+    "gives its sockets to a later cell": "keep.append((job_end, hello)); say(AGREED)",
+}
+# More than the worker, the state that was made before, and the one that was permitted, is an escape.
+MOST = 3
+
+
+class Session:
+    def __init__(self, **params):
+        self.id = client.call("session.open", language="python", policy="observe", states=3, limits=PATIENT, **params)["session"]
+
+    def answer(self, code, **params):
+        return client.receive(client.send("run", session=self.id, code=code, **params))
+
+    def cell(self, code, **params):
+        error, result = self.answer(code, **params)
+        if error:
+            raise RuntimeError(error)
+        return result
+
+    def row(self):
+        return next((row for row in client.call("session.list")["sessions"] if row["session"] == self.id), None)
+
+    def is_over_or_goes_on(self):
+        """Takes its turn behind what is going on; a session that is lost has no turns."""
+        error, _ = client.receive(client.send("session.rollback", session=self.id, state=4000))
+        return error["code"] in ("not_found", "conflict")
+
+    def close(self):
+        client.receive(client.send("session.close", session=self.id))
+
+
+def body_of(attack):
+    return "keep = []\ndef attack(job_end, hello):\n" + "".join(f"    {line}\n" for line in attack.splitlines())
+
+
+neighbour = Session()
+neighbour.cell("x = 7")
+for name, attack in ATTACKS.items():
+    session = Session()
+    session.cell(PRELUDE)
+    hostile = session.answer(body_of(attack) + "serve(attack)")
+    eq((hostile[1] or {}).get("outcome"), "ok", f"a process that {name}: its forged cell is over")
+    over = session.is_over_or_goes_on()
+    found = marked(SPAWNER, MARK)
+    ok(over and len(found) <= MOST, f"a process that {name} gets no more than one fork", found)
+    session.close()
+    ok(wait_until(lambda: not marked(SPAWNER, MARK)), f"a process that {name}: nothing of it is left", marked(SPAWNER, MARK))
+    eq((neighbour.cell("print(x)")["stdout"], client.run("print(1)")["stdout"]), ("7\n", "1\n"), f"a process that {name}: others go on")
+
+# ---- a state that was kept, and the way back ------------------------------------------------------
+
+WAKES = {
+    "says nothing": "stay()",
+    "says another word": "hear(job_end); say(DONE, to=job_end); stay()",
+    "says that files are anew which are not": "hear(job_end); say(AGREED, 0, b'../../etc/passwd\\0/ced/x\\0' * 100, to=job_end); stay()",
+    "says a body without an end": "hear(job_end); job_end.sendall(struct.pack('<IIIi', 0x43454401, AGREED, 1 << 31, 0)); stay()",
+    "dies": "os._exit(0)",
+    "goes on as it likes": "hear(job_end); say(AGREED, to=job_end)\n    while True: pass",
+}
+for name, attack in WAKES.items():
+    session = Session()
+    session.cell(PRELUDE)
+    session.answer(body_of("if fork() == 0:\n    say(AGREED, to=job_end); hello.send(b'x'); hello.close()\n    " + attack +
+                           "\nhello.close(); job_end.close(); say(AGREED)") + "serve(attack)")
+    session.is_over_or_goes_on()
+    row = session.row()
+    ok(name == "dies" or (row and 2 in row["kept"]), f"a state that {name}, once woken, is kept before that", row)
+    client.receive(client.send("session.rollback", session=session.id, state=2))
+    session.answer("print(1)", limits={"wall_ms": 500})
+    session.close()
+    ok(wait_until(lambda: not marked(SPAWNER, MARK)), f"a state that {name}, once woken: nothing of it is left", (row, marked(SPAWNER, MARK)))
+    eq((neighbour.cell("print(x)")["stdout"], client.run("print(1)")["stdout"]), ("7\n", "1\n"), f"a state that {name}: others go on")
+
+# ---- files that are hard to keep ------------------------------------------------------------------
+
+session = Session()
+session.cell(r"""
+import os
+os.makedirs("/".join(["d"] * 30))
+open("n" * 255, "w").write("long name")
+with open("hole", "wb") as file: file.truncate(8 << 20)
+""")
+session.cell("import shutil; shutil.rmtree('d'); os.truncate('hole', 0)")
+client.call("session.rollback", session=session.id, state=1)
+seen = session.cell("print(os.path.isdir('/'.join(['d'] * 30)), open('n' * 255).read(), os.path.getsize('hole') >> 20)")
+eq((seen["stdout"], seen["stderr"]), ("True long name 8\n", ""), "deep folders, long names and holes come back")
+session.close()
+session = Session()
+session.cell("import mmap, os\nopen('m', 'wb').write(b'a' * 8192)\nfile = open('m', 'r+b'); view = mmap.mmap(file.fileno(), 8192)")
+session.cell("view[0:1] = b'z'; view.flush()")
+client.call("session.rollback", session=session.id, state=1)
+eq(session.cell("print(open('m', 'rb').read(1), len(view))")["stdout"], "b'a' 8192\n", "a file that was mapped comes back")
+session.close()
+
+# ---- how a cell ends, told right in a state that was woken ----------------------------------------
+
+for code, outcome, more in (("import os; os._exit(3)", "exit", {"exit_code": 3}),
+                            ("import os; os.kill(os.getpid(), 11)", "signal", {}),
+                            ("import sys; sys.exit(4)", "exit", {"exit_code": 4}),
+                            ("x = 1 / 0", "exception", {}),
+                            ("while True: pass", "wall_limit", {})):
+    session = Session()
+    session.cell("x = 1")
+    client.call("session.rollback", session=session.id, state=1)
+    result = session.cell(code, limits={"wall_ms": 700 if outcome == "wall_limit" else 60000})
+    eq((result["outcome"], {name: result[name] for name in more}), (outcome, more), f"after a rollback, {code!r} is told right")
+    session.close()
+session = Session()
+session.cell("x = 1")
+client.call("session.rollback", session=session.id, state=1)
+result = session.cell("held = []\nwhile True: held.append(b'x' * (1 << 20) + bytes(str(len(held)), 'ascii'))")
+ok(result["outcome"] in ("memory_limit", "exception"), "after a rollback, a lack of memory is told right", result["outcome"])
+eq(session.cell("print(x)")["stdout"], "1\n", "and the session goes on")
+session.close()
+
+# ---- rules hold in every state --------------------------------------------------------------------
+
+error, _ = client.receive(client.send("session.rollback", session=neighbour.id, state=4242))
+eq(error["code"], "conflict", "a state that never was is refused")
+session = client.call("session.open", language="python", policy="strict", states=3, limits={"wall_ms": 2000})["session"]
+client.call("run", session=session, code="x = 1")
+for number in range(2, 9):
+    client.call("run", session=session, code="x += 1")
+for back in False, True:
+    if back:
+        client.call("session.rollback", session=session, state=client.call("session.list")["sessions"][-1]["kept"][0])
+    result = client.call("run", session=session, code="name = 'so' + 'cket'\nimport builtins\ngetattr(builtins, '__imp' + 'ort__')(name)")
+    ok(result["outcome"] in ("policy_denied", "runtime_denied"), f"cell 9 is judged as the first, {'after a rollback' if back else 'before one'}", result["outcome"])
+client.call("session.close", session=session)
+neighbour.close()
+ok(wait_until(lambda: not client.call("session.list")["sessions"]), "no session is left")
+done()
