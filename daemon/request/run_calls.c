@@ -29,7 +29,8 @@
 #define NODES_MAX     ((size_t)1 << 16)
 #define CHECK_WORK    UINT64_C(200000) /* steps of a schema: some milliseconds */
 #define NOTICE_MORE   8192
-#define TEXT_MAX      1024 /* of a message */
+#define TEXT_MAX      1024                 /* of a message */
+#define SPARE_BYTES   ((uint64_t)64 << 10) /* for the notices that calls end */
 
 enum call_state {
 	CALL_READ,
@@ -522,6 +523,30 @@ static bool is_reachable(const struct run_call *call)
 		       request->services->config->unsent_bytes / 2;
 }
 
+/*
+ * Holds bytes for the caller if it has room for them and for the notices that may follow: a message
+ * beyond its limit would close its connection.
+ */
+static bool hold_with_spare(const struct request *request, uint64_t bytes)
+{
+	struct ceilings *ceilings = request->services->ceilings;
+	const uint32_t uid = request->caller.uid;
+
+	if (!ceilings_hold(ceilings, uid, bytes + SPARE_BYTES))
+		return false;
+	ceilings_let_go(ceilings, uid, SPARE_BYTES);
+	return true;
+}
+
+/* Whether the message fits into what its caller may hold; conn_send_buf() holds it then. */
+static bool fits_caller(const struct request *request, const struct buf *message)
+{
+	if (!hold_with_spare(request, message->len))
+		return false;
+	ceilings_let_go(request->services->ceilings, request->caller.uid, message->len);
+	return true;
+}
+
 static void call_send(struct run_call *call)
 {
 	struct request *request = call->calls->request;
@@ -545,6 +570,12 @@ static void call_send(struct run_call *call)
 	if (written < 0 || !call->timer) {
 		buf_done(&message);
 		call_fail(call, "failed", "the daemon has no memory for this call");
+		call_end(call);
+		return;
+	}
+	if (!fits_caller(request, &message)) {
+		buf_done(&message);
+		call_fail(call, "too_many", "there is no memory for more calls now");
 		call_end(call);
 		return;
 	}
@@ -653,7 +684,7 @@ static struct run_call *call_new(struct run_calls *calls, const char *body, size
 	struct request *request = calls->request;
 	struct run_call *call;
 
-	if (!ceilings_hold(request->services->ceilings, request->caller.uid, len + sizeof(*call)))
+	if (!hold_with_spare(request, len + sizeof(*call)))
 		return NULL;
 	call = calloc(1, sizeof(*call));
 	if (call)
