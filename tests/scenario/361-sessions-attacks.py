@@ -5,6 +5,7 @@ import signal
 import sys
 import time
 
+from still import stands_still
 from wire import Client, children, daemon_pid, descriptors, done, eq, lives, mark, marked, ok, wait_until
 
 spawner = int(sys.argv[1])
@@ -46,29 +47,6 @@ def pid_of(session):
     found = marked(spawner, MARK)
     cell(session, f"import signal\nsignal.signal({MARK}, signal.SIG_DFL)")
     return found[0]
-
-
-def ticks(pid):
-    """Cpu time in clock ticks, of all its threads."""
-    with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat:
-        return sum(map(int, stat.read().rsplit(")", 1)[1].split()[11:13]))
-
-
-def switches(pid):
-    """How often its threads were given a processor."""
-    total = 0
-    for task in os.listdir(f"/proc/{pid}/task"):
-        with open(f"/proc/{pid}/task/{task}/status", encoding="utf-8") as status:
-            total += sum(int(line.split()[1]) for line in status if "ctxt_switches" in line)
-    return total
-
-
-def stands_still(pid, name):
-    used, given = ticks(pid), switches(pid)
-    time.sleep(1)
-    eq(ticks(pid), used, f"between cells {name} uses no cpu time")
-    # A signal that comes in may have the kernel look at a frozen task once.
-    ok(switches(pid) <= given + 2, f"and {name} gets no processor", (given, switches(pid)))
 
 
 # ---- nothing runs between cells ------------------------------------------------------------------
@@ -190,6 +168,18 @@ for kind in range(0, 16):
     if session in sessions():
         close(session)
 eq(client.run("print('well')")["stdout"], "well\n", "after forged words of every kind the next run is as ever")
+
+# ---- standard streams that a cell closes ---------------------------------------------------------
+
+for closed in (0,), (1,), (2,), (0, 1), (1, 2), (0, 1, 2):
+    session = opened()
+    cell(session, "import os, sys\n" + "".join(f"os.close({fd})\n" for fd in closed))
+    for number in range(2):
+        result = cell(session, "print(sys.stdin.read())\nprint('err', file=sys.stderr)", stdin=f"in {number}")
+        eq((result["outcome"], result["stdout"], result["stderr"]), ("ok", f"in {number}\n", "err\n"),
+           f"after a cell that closes {closed} cell {number + 2} has its own streams")
+    eq(printed(session, "print(sys.stdin.read())"), "\n", "and one without stdin reads nothing")
+    close(session)
 
 # ---- what is seen inside -------------------------------------------------------------------------
 

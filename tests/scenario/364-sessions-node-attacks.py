@@ -5,6 +5,7 @@ import signal
 import sys
 import time
 
+from still import stands_still, ticks
 from wire import Client, children, command, daemon_pid, descriptors, done, eq, lives, ok, wait_until
 
 spawner = int(sys.argv[1])
@@ -60,29 +61,6 @@ def pid_of(session):
     name = f"cells-of-{session}"
     cell(session, f"process.title = '{name}'")
     return next(pid for pid in children(spawner) if name[:20] in command(pid))
-
-
-def ticks(pid):
-    """Cpu time in clock ticks, of all its threads."""
-    with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat:
-        return sum(map(int, stat.read().rsplit(")", 1)[1].split()[11:13]))
-
-
-def switches(pid):
-    """How often its threads were given a processor."""
-    total = 0
-    for task in os.listdir(f"/proc/{pid}/task"):
-        with open(f"/proc/{pid}/task/{task}/status", encoding="utf-8") as status:
-            total += sum(int(line.split()[1]) for line in status if "ctxt_switches" in line)
-    return total
-
-
-def stands_still(pid, name):
-    used, given = ticks(pid), switches(pid)
-    time.sleep(1)
-    eq(ticks(pid), used, f"between cells {name} uses no cpu time")
-    # A signal that comes in may have the kernel look at each frozen task once.  A timer of 1 ms would be seen.
-    ok(switches(pid) <= given + 20, f"and {name} gets no processor", (given, switches(pid)))
 
 
 # ---- nothing runs between cells ------------------------------------------------------------------

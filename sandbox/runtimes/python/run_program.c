@@ -556,6 +556,17 @@ static void replace_fd(int fd, int number)
 	close(fd);
 }
 
+/*
+ * A cell may have closed them.  Then the next descriptors that come would have their numbers, and
+ * replace_fd() would close what it has put there.
+ */
+static void fill_standard_fds(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR | O_CLOEXEC) != fd)
+			leave();
+}
+
 /* Without stdin a cell reads /dev/null, and not what was left of the last cell's. */
 static void take_cell_stdin(int fd)
 {
@@ -602,6 +613,7 @@ static void cell_take(struct program *ret_program, int *ret_display)
 	int stdin_fd = -1;
 	int kind;
 
+	fill_standard_fds();
 	while ((kind = joblink_wait_next(WORKER_JOB_FD, &job_now, &err)) == JOB_KEEP)
 		keep_state();
 	if (kind != JOB_CELL || program_parse(job_now.body, job_now.len, ret_program, &err) < 0)
