@@ -1,5 +1,6 @@
 #include "cli/base/interrupt.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -43,6 +44,27 @@ void interrupt_release(void)
 int interrupt_noted(void)
 {
 	return noted;
+}
+
+/* Between the look at `noted` and the wait no signal may come, or it would not end the wait. */
+int interrupt_poll(struct pollfd *fds, nfds_t count)
+{
+	sigset_t ours;
+	sigset_t usual;
+	int ready = -1;
+	int number = EINTR;
+
+	(void)sigemptyset(&ours);
+	for (size_t i = 0; i < COUNT_OF(signals); i++)
+		(void)sigaddset(&ours, signals[i]);
+	(void)sigprocmask(SIG_BLOCK, &ours, &usual);
+	if (!noted) {
+		ready = ppoll(fds, count, NULL, &usual);
+		number = errno;
+	}
+	(void)sigprocmask(SIG_SETMASK, &usual, NULL);
+	errno = number;
+	return ready;
 }
 
 void interrupt_forget(void)

@@ -5,12 +5,17 @@
  */
 #pragma once
 
+#include <poll.h>
+
 /* From now on they are noted; as many calls of interrupt_release() give them back their usual effect. */
 void interrupt_catch(void);
 void interrupt_release(void);
 
 /* The signal that was noted, or 0. */
 int interrupt_noted(void);
+
+/* poll() without a time limit.  -1 with EINTR at once if a signal is noted, also one that came before. */
+int interrupt_poll(struct pollfd *fds, nfds_t count);
 
 /* As if none had been noted, for what comes next. */
 void interrupt_forget(void);

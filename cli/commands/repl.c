@@ -288,10 +288,12 @@ static bool wait_for_line(struct repl *repl)
 		{ .fd = client_fd(repl->cli->client), .events = POLLIN } };
 	bool came;
 
+	forget_ctrl_c(repl);
 	say(&repl->cli->err, PAINT_CYAN, "%s", prompt(repl));
 	(void)fflush(repl->cli->err.file);
-	forget_ctrl_c(repl);
-	came = poll(fds, COUNT_OF(fds), -1) > 0 || !interrupt_noted();
+	do
+		came = interrupt_poll(fds, COUNT_OF(fds)) > 0;
+	while (!came && !interrupt_noted());
 	if (came && fds[0].revents)
 		return true;
 	say(&repl->cli->err, PAINT_PLAIN, "\n");
