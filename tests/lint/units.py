@@ -59,8 +59,6 @@ ELSEWHERE = {
     **each("store/write", "file_watch progress_mark", PART, ["tests/unit/test_store_gone.c", "tests/scenario/609-store-gone.t"]),
     "daemon/record/permissions.c": ("a warning at the start, by the modes of files: it is seen from outside",
                                 ["tests/scenario/609-store-gone.t"]),
-    "cli/base/interrupt.c": ("signals end what receives them: it is seen from outside",
-                        ["tests/scenario/011-interrupted.t"]),
     "store/write/log_readers.c": (PART, ["tests/unit/test_store_held.c"]),
     "store/write/disk_space.c": (PART, ["tests/scenario/610-full-disk.t", "tests/scenario/608-store-faults.t"]),
     "cli/commands/audit_export.c": (COMMAND, ["tests/scenario/603-export.t"]),
