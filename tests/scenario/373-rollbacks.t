@@ -7,4 +7,4 @@ printf 'session_idle_ms = 1h\nsession_ms = 1h\n' >"$ced_folder/ced.conf"
 chmod a+r "$ced_folder/ced.conf"
 ced_arguments=(--config "$ced_folder/ced.conf")
 daemon_start
-/usr/bin/python3 "$here/373-rollbacks.py" "$ced_spawner" "${CED_ROLLBACKS:-10000}"
+/usr/bin/python3 "$here/373-rollbacks.py" "$ced_spawner" "${CED_ROLLBACKS:-10000}" "$ced_state"
