@@ -108,7 +108,7 @@ it=$(outcome_of --limit disk_bytes=1048576 -c 'head -c 9000000 /dev/zero >big')
 is "$(json "$it" 'it["outcome"]')" disk_limit "disk"
 it=$(outcome_of --limit stdout_bytes=1000 -c 'yes')
 is "$(json "$it" '[it["outcome"], len(it["stdout"])]')" '["output_limit", 1000]' "output, to the byte"
-it=$(outcome_of -c 'f() { f | f & }; f; sleep 0.2; exit 4')
+it=$(outcome_of --limit wall_ms=60000 --limit cpu_ms=60000 -c 'f() { f | f & }; f; sleep 0.2; exit 4')
 like "$(json "$it" 'it["outcome"]')" "^(exit|pids_limit|exception)$" "a bomb is over with its run"
 exits 0 "and the next one finds everything as it was" cectl run -l bash -c 'ls -A; ls -A /tmp'
 is "$out" main.sh "that is, nothing"
