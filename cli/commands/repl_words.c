@@ -122,6 +122,7 @@ static void show_states(struct repl *repl, const char *rest)
 		struct state_row *cell = &repl->cells[i];
 
 		cell->is_kept = !cell->is_undone && session_has_kept(row, cell->cell);
+		cell->pin = cell->is_kept ? session_pin(repl->cli, row, cell->cell) : NULL;
 		cell->is_here =
 			!cell->is_undone && cell->cell == (repl->from ? repl->from : repl->state);
 	}
@@ -193,6 +194,25 @@ static void fork_state(struct repl *repl, const char *word)
 		return;
 	repl->from = state;
 	say(&repl->cli->out, PAINT_PLAIN, "the next cell begins in state %" PRIu64 "\n", state);
+}
+
+static void keep_state(struct repl *repl, const char *name)
+{
+	const struct value *result = NULL;
+
+	if (session_keep(repl->cli, repl->session, name[0] ? name : NULL, &result) == 0)
+		say(&repl->cli->out, PAINT_PLAIN, "pinned state %" PRId64 "\n",
+			page_int(result, "state"));
+}
+
+static void drop_state(struct repl *repl, const char *word)
+{
+	struct cli *cli = repl->cli;
+	const uint64_t state = kept_state(repl, word);
+	const struct value *result = NULL;
+
+	if (state && session_drop(cli, repl->session, value_uint(&cli->arena, state), &result) == 0)
+		say(&cli->out, PAINT_PLAIN, "no longer kept: state %" PRIu64 "\n", state);
 }
 
 /* ---- programs ------------------------------------------------------------------------------- */
@@ -313,7 +333,7 @@ static void show_help(struct repl *repl, const char *rest);
 // clang-format off
 static const struct {
 	const char *word;
-	const char *operand; /* NULL: none */
+	const char *operand; /* NULL: none; one in brackets may lack */
 	void (*run)(struct repl *repl, const char *rest);
 	const char *about;
 } words[] = {
@@ -321,6 +341,8 @@ static const struct {
 	{ "%states",   NULL,   show_states,  "the cells so far as a tree, and which states are kept" },
 	{ "%rollback", "N",    go_back,      "goes back to the kept state N, with variables and files" },
 	{ "%fork",     "N",    fork_state,   "the next cell begins in the kept state N" },
+	{ "%keep",     "[NAME]", keep_state, "pins the present state: newer ones do not replace it" },
+	{ "%drop",     "N",    drop_state,   "gives up the kept state N, and its memory" },
 	{ "%save",     "FILE", save_program, "writes the cells that led here to a new file, as a program" },
 	{ "%load",     "FILE", load_program, "runs a file's cells, with a line %% between two" },
 	{ "%put",      "FILE", put_file,     "copies a file into /work" },
@@ -338,7 +360,7 @@ static void show_help(struct repl *repl, const char *rest)
 
 	(void)rest;
 	for (size_t i = 0; i < COUNT_OF(words); i++)
-		say(out, PAINT_PLAIN, "%-9s %-4s  %s\n", words[i].word,
+		say(out, PAINT_PLAIN, "%-9s %-6s  %s\n", words[i].word,
 			words[i].operand ? words[i].operand : "", words[i].about);
 	say(out, PAINT_PLAIN,
 		"\nCtrl-C cancels the cell that runs.  A block ends with an empty line.\n"
@@ -347,7 +369,7 @@ static void show_help(struct repl *repl, const char *rest)
 
 static void obey(struct repl *repl, size_t word, const char *rest)
 {
-	if (words[word].operand && !rest[0])
+	if (words[word].operand && words[word].operand[0] != '[' && !rest[0])
 		say(&repl->cli->err, PAINT_PLAIN, "cectl: %s needs one word: %s %s\n",
 			words[word].word, words[word].word, words[word].operand);
 	else if (!words[word].operand && rest[0])

@@ -120,6 +120,16 @@ bool session_has_kept(const struct value *row, uint64_t state)
 	return false;
 }
 
+const char *session_pin(struct cli *cli, const struct value *row, uint64_t state)
+{
+	const struct value *pinned = value_get(row, "pinned");
+
+	for (size_t i = 0; value_at(pinned, i); i++)
+		if (value_as_int(value_get(value_at(pinned, i), "state"), 0) == (int64_t)state)
+			return page_text(cli, value_at(pinned, i), "name");
+	return NULL;
+}
+
 struct value *session_close_params(struct cli *cli, const char *session)
 {
 	struct value *params = value_map(&cli->arena);
@@ -160,32 +170,90 @@ static int show_one(struct cli *cli)
 	return session_show(cli, session);
 }
 
+/* ---- kept states ---------------------------------------------------------------------------- */
+
+/* The state that the second operand names; 0 or the exit status. */
+static int take_state(struct cli *cli, const char *act, struct value **ret_state)
+{
+	const char *word = cli_operand(cli, 2);
+	struct err err = ERR_INIT;
+
+	if (!word)
+		return cli_usage(cli,
+			"session %s: which session, and which state? cectl session "
+			"list shows both",
+			act);
+	*ret_state = option_count(&cli->arena, word, &err);
+	return *ret_state
+		       ? 0
+		       : cli_usage(cli, "session %s: the state is a number, not \"%s\"", act, word);
+}
+
+/* "TEXT 7", or the result as JSON. */
+static int show_state(struct cli *cli, const struct value *result, const char *text, int64_t state)
+{
+	if (cli->json)
+		return cli_document(cli, result, EXIT_OK);
+	say(&cli->out, PAINT_PLAIN, "%s %" PRId64 "\n", text, state);
+	return EXIT_OK;
+}
+
 static int go_back(struct cli *cli)
 {
 	const struct value *result = NULL;
-	const char *session = cli_operand(cli, 1);
-	const char *state = cli_operand(cli, 2);
 	struct value *params;
-	struct value *number;
-	struct err err = ERR_INIT;
-	int status;
+	struct value *state = NULL;
+	int status = take_state(cli, "rollback", &state);
 
-	if (!state)
-		return cli_usage(cli, "session rollback: which session, and to which state? cectl "
-				      "session list shows both");
-	number = option_count(&cli->arena, state, &err);
-	if (!number)
-		return cli_usage(cli, "session rollback: the state is a number, not \"%s\"", state);
-	params = session_close_params(cli, session);
-	(void)value_map_put(&cli->arena, params, "state", number);
-	status = cli_ask(cli, "session.rollback", params, NULL, &result);
 	if (status != 0)
 		return status;
-	if (cli->json)
-		return cli_document(cli, result, EXIT_OK);
-	say(&cli->out, PAINT_PLAIN, "back in state %" PRId64 "\n",
-		value_as_int(value_get(result, "state"), 0));
-	return EXIT_OK;
+	params = session_close_params(cli, cli_operand(cli, 1));
+	(void)value_map_put(&cli->arena, params, "state", state);
+	status = cli_ask(cli, "session.rollback", params, NULL, &result);
+	return status ? status : show_state(cli, result, "back in state", value_as_int(state, 0));
+}
+
+int session_drop(
+	struct cli *cli, const char *session, struct value *state, const struct value **ret_result)
+{
+	struct value *params = session_close_params(cli, session);
+
+	(void)value_map_put(&cli->arena, params, "state", state);
+	return cli_ask(cli, "session.drop", params, NULL, ret_result);
+}
+
+static int drop_one(struct cli *cli)
+{
+	const struct value *result = NULL;
+	struct value *state = NULL;
+	int status = take_state(cli, "drop", &state);
+
+	if (status == 0)
+		status = session_drop(cli, cli_operand(cli, 1), state, &result);
+	return status ? status
+		      : show_state(cli, result, "no longer kept: state", value_as_int(state, 0));
+}
+
+int session_keep(
+	struct cli *cli, const char *session, const char *name, const struct value **ret_result)
+{
+	struct value *params = session_close_params(cli, session);
+
+	if (name)
+		(void)value_map_put(&cli->arena, params, "name", value_text(&cli->arena, name));
+	return cli_ask(cli, "session.keep", params, NULL, ret_result);
+}
+
+static int keep_here(struct cli *cli)
+{
+	const struct value *result = NULL;
+	const char *session = cli_operand(cli, 1);
+	int status;
+
+	if (!session)
+		return cli_usage(cli, "session keep: which one? cectl session list shows them");
+	status = session_keep(cli, session, cli_operand(cli, 2), &result);
+	return status ? status : show_state(cli, result, "pinned state", page_int(result, "state"));
 }
 
 static int run_session(struct cli *cli)
@@ -195,7 +263,8 @@ static int run_session(struct cli *cli)
 		int (*run)(struct cli *cli);
 		size_t operands; /* the most, with the word */
 	} words[] = { { "open", open_one, 1 }, { "list", list_all, 1 }, { "show", show_one, 2 },
-		{ "close", close_one, 2 }, { "rollback", go_back, 3 } };
+		{ "close", close_one, 2 }, { "rollback", go_back, 3 }, { "keep", keep_here, 3 },
+		{ "drop", drop_one, 3 } };
 	const char *word = cli_operand(cli, 0);
 
 	for (size_t i = 0; i < COUNT_OF(words); i++) {
@@ -205,18 +274,19 @@ static int run_session(struct cli *cli)
 			return cli_usage(cli, "session %s takes no other word", word);
 		return words[i].run(cli);
 	}
-	return cli_usage(cli, "session open, list, show, rollback or close; not \"%s\"", word);
+	return cli_usage(
+		cli, "session open, list, show, rollback, keep, drop or close; not \"%s\"", word);
 }
 
 // clang-format off
 const struct command session_command = {
 	.name = "session",
-	.operands = "open | list | show SESSION | rollback SESSION STATE | close SESSION",
+	.operands = "open | list | show SESSION | rollback SESSION STATE | keep SESSION [NAME] | drop SESSION STATE | close SESSION",
 	.summary = "sessions: programs that build on one another",
 	.about = "A session keeps one worker for several programs, its cells: variables, imports and "
 		 "files of one are there in the next.  `open` prints the id of a new session; `cectl run "
 		 "--session ID` runs a cell; `close` ends it.  `show` prints the cells of one that is open or over, as the "
-		 "tree of its states.  `rollback` goes back to a kept state, with variables and files.  Between two cells nothing of it runs.  The options are for `open`.",
+		 "tree of its states.  `rollback` goes back to a kept state, with variables and files.  `keep` pins the state in which the session stands: newer ones do not replace it; `drop` gives one up.  Between two cells nothing of it runs.  The options are for `open`.",
 	.options = OPTIONS(SESSION_OPTION_ROWS),
 	.operand_least = 1, .operand_most = 3,
 	.examples = EXAMPLES(
@@ -226,6 +296,8 @@ const struct command session_command = {
 		{ "cectl session list", "those that are open" },
 		{ "cectl session show 01JD3H3V6T6Q2Y4N8C5R7W9XZA", "its cells, as the tree of its states" },
 		{ "cectl session rollback 01JD3H3V6T6Q2Y4N8C5R7W9XZA 3", "back to what the third cell left" },
+		{ "cectl session keep 01JD3H3V6T6Q2Y4N8C5R7W9XZA loaded", "pins the present state, as \"loaded\"" },
+		{ "cectl session drop 01JD3H3V6T6Q2Y4N8C5R7W9XZA 3", "gives up state 3 and its memory" },
 		{ "cectl session close 01JD3H3V6T6Q2Y4N8C5R7W9XZA", "the end" }),
 	.run = run_session,
 };

@@ -44,5 +44,14 @@ int session_find(struct cli *cli, const char *session, const struct value **ret_
 /* Whether the session can go back to this state, by such a row. */
 bool session_has_kept(const struct value *row, uint64_t state);
 
+/* The name of a state that is pinned, or "" if it has none; NULL: it is not pinned. */
+const char *session_pin(struct cli *cli, const struct value *row, uint64_t state);
+
+/* As cli_ask().  `name` may be NULL. */
+int session_keep(
+	struct cli *cli, const char *session, const char *name, const struct value **ret_result);
+int session_drop(
+	struct cli *cli, const char *session, struct value *state, const struct value **ret_result);
+
 /* Prints the cells of a session as the tree of its states; the exit status. */
 int session_show(struct cli *cli, const char *session);

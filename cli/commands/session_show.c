@@ -36,6 +36,7 @@ static bool fill_row(struct cli *cli, struct state_row *row, const struct value 
 	};
 	row->is_here = !row->is_undone && row->cell == (uint64_t)page_int(open, "state");
 	row->is_kept = !row->is_undone && session_has_kept(open, row->cell);
+	row->pin = row->is_kept ? session_pin(cli, open, row->cell) : NULL;
 	return row->cell > 0;
 }
 

@@ -140,6 +140,9 @@ static void show_row(struct cli *cli, const struct state_row *row)
 		say(&cli->out, PAINT_DIM, "  undone");
 	if (row->is_kept)
 		say(&cli->out, PAINT_GREEN, "  kept");
+	if (row->pin)
+		say(&cli->out, PAINT_GREEN, ", pinned%s%s", row->pin[0] ? " as " : "",
+			output_safe(&cli->arena, row->pin));
 	if (row->is_here)
 		say(&cli->out, PAINT_CYAN, "  %s here", output_mark(&cli->out, MARK_LINE));
 	say(&cli->out, PAINT_PLAIN, "\n");

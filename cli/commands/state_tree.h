@@ -15,6 +15,7 @@ struct state_row {
 	uint64_t from;       /* the state in which it began; 0: the beginning */
 	bool is_undone;      /* it made no state */
 	bool is_kept;        /* the session can go back to it */
+	const char *pin;     /* it is pinned, under this name or ""; or NULL */
 	bool is_here;        /* the session stands here */
 	const char *outcome; /* shown unless it is "ok" */
 	const char *text;    /* of its program, of which one line is shown */

@@ -36,6 +36,8 @@ void method_session_open(struct call *call);
 void method_session_list(struct call *call);
 void method_session_rollback(struct call *call);
 void method_session_close(struct call *call);
+void method_session_keep(struct call *call);
+void method_session_drop(struct call *call);
 void method_blob_put(struct call *call);
 void method_blob_get(struct call *call);
 void method_subscribe(struct call *call);

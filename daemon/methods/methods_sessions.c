@@ -354,6 +354,7 @@ static struct value *describe(struct arena *arena, const struct session *session
 	fill_uint(&map, "cells", session->cells);
 	fill_uint(&map, "state", session->state);
 	fill_value(&map, "kept", states_to_value(&session->states, arena));
+	fill_value(&map, "pinned", states_pinned(&session->states, arena));
 	fill_optional_text(&map, "not_kept", session->states.why_not);
 	fill_bool(&map, "busy", session->now != NULL);
 	fill_uint(&map, "waiting", session->waiting_count);

@@ -353,6 +353,19 @@ int session_go_back(struct session_turn *turn, uint32_t number)
 	return 0;
 }
 
+int session_keep_state(struct session_turn *turn)
+{
+	struct session *session = turn->session;
+
+	assert(session->worker && !states_have(&session->states, session->state));
+
+	states_keep(session, session->state);
+	if (session->end != SESSION_OPEN)
+		return -1;
+	turn->is_awaiting = session->states.step != STATES_REST;
+	return turn->is_awaiting ? 0 : 1;
+}
+
 void session_leave(struct session_turn *turn)
 {
 	struct session *session = turn->session;

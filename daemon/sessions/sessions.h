@@ -143,6 +143,12 @@ void session_leave(struct session_turn *turn);
  */
 int session_go_back(struct session_turn *turn, uint32_t number);
 
+/*
+ * For who has the turn: keeps the state in which the session stands, and which is not kept.  0:
+ * turn->on_turn() follows.  1: it has been tried.  -1: the session has ended.
+ */
+int session_keep_state(struct session_turn *turn);
+
 /* The worker for the cell whose turn it is, which the caller takes.  NULL: it has none yet. */
 struct worker *session_take_worker(struct session *session);
 

@@ -17,6 +17,7 @@
 #include "proto/base/container.h"
 #include "proto/base/fdio.h"
 #include "proto/base/log.h"
+#include "proto/fill.h"
 
 #define STEP_MS 5000 /* for a step that takes a millisecond; then the session is lost */
 #define LOOK_MS 1    /* between two looks whether the worker stands */
@@ -65,12 +66,38 @@ void states_done(struct states *states)
 	states->count = 0;
 }
 
+/* states->count: it is not kept. */
+static unsigned find(const struct states *states, uint32_t number)
+{
+	unsigned at = 0;
+
+	while (at < states->count && states->kept[at].number != number)
+		at++;
+	return at;
+}
+
 bool states_have(const struct states *states, uint32_t number)
 {
+	return find(states, number) < states->count;
+}
+
+bool states_may_pin(const struct states *states, uint32_t number)
+{
+	unsigned others = 0;
+
 	for (unsigned i = 0; i < states->count; i++)
-		if (states->kept[i].number == number)
-			return true;
-	return false;
+		others += states->kept[i].is_pinned && states->kept[i].number != number;
+	return others + 1 < states->most;
+}
+
+void states_pin(struct states *states, uint32_t number, const char *name)
+{
+	struct kept_state *state = &states->kept[find(states, number)];
+
+	assert(states_have(states, number) && states_may_pin(states, number));
+
+	state->is_pinned = true;
+	cut_printf(state->name, sizeof(state->name), "%s", name ? name : "");
 }
 
 const char *states_reason(const struct states *states)
@@ -89,6 +116,23 @@ struct value *states_to_value(const struct states *states, struct arena *arena)
 	return list;
 }
 
+struct value *states_pinned(const struct states *states, struct arena *arena)
+{
+	struct value *list = value_list(arena);
+
+	for (unsigned i = 0; i < states->count; i++) {
+		const struct kept_state *state = &states->kept[i];
+		struct fill map = fill_start(arena);
+
+		if (!state->is_pinned)
+			continue;
+		fill_uint(&map, "state", state->number);
+		fill_optional_text(&map, "name", state->name[0] ? state->name : NULL);
+		value_list_add(arena, list, fill_done(&map));
+	}
+	return list;
+}
+
 static void remove_state(struct states *states, unsigned at)
 {
 	watch_close(states->kept[at].job);
@@ -103,14 +147,12 @@ static void remove_state(struct states *states, unsigned at)
 static void note_gone(struct session *session, uint32_t number)
 {
 	struct states *states = &session->states;
+	const unsigned at = find(states, number);
 
-	for (unsigned i = 0; i < states->count; i++) {
-		if (states->kept[i].number != number)
-			continue;
-		remove_state(states, i);
-		session->worker->kept--;
+	if (at == states->count)
 		return;
-	}
+	remove_state(states, at);
+	session->worker->kept--;
 }
 
 void states_note_gone(struct session *session)
@@ -155,6 +197,7 @@ static void rest(struct session *session)
 	timer_close(states->clock);
 	states->clock = NULL;
 	forget_made(states);
+	states->made = (struct kept_state){ .number = 0 };
 	session_settled(session);
 }
 
@@ -229,6 +272,21 @@ static void drop_state(struct session *session, unsigned at)
 	session->worker->kept--;
 	if (worker_send_state(session->worker, SLOTMSG_STATE_DROP, number, NULL, -1) < 0)
 		lose(session, "no memory, or its slot does not answer");
+}
+
+void states_drop(struct session *session, uint32_t number)
+{
+	drop_state(session, find(&session->states, number));
+}
+
+/* There is one, since pinned ones leave a place. */
+static unsigned oldest_unpinned(const struct states *states)
+{
+	unsigned at = 0;
+
+	while (at + 1 < states->count && states->kept[at].is_pinned)
+		at++;
+	return at;
 }
 
 /* All three have spoken. */
@@ -394,7 +452,7 @@ void states_keep(struct session *session, uint32_t number)
 		return;
 	}
 	while (states->count >= states->most && states->count && session->end == SESSION_OPEN)
-		drop_state(session, 0);
+		drop_state(session, oldest_unpinned(states));
 	if (session->end != SESSION_OPEN)
 		return;
 	if (session->worker->has_park)
@@ -433,12 +491,11 @@ void states_go_back(struct session *session, uint32_t number)
 static void wake(struct session *session)
 {
 	struct states *states = &session->states;
-	unsigned at = 0;
-	int job;
+	const unsigned at = find(states, states->number);
+	const int job = fcntl(watch_fd(states->kept[at].job), F_DUPFD_CLOEXEC, 0);
 
-	while (states->kept[at].number != states->number)
-		at++;
-	job = fcntl(watch_fd(states->kept[at].job), F_DUPFD_CLOEXEC, 0);
+	states->made = states->kept[at]; /* pinned or not, under its name */
+	states->made.job = NULL;
 	remove_state(states, at);
 	session->worker->kept--;
 	if (job < 0 || worker_replace_job(session->worker, job) < 0) {
@@ -478,11 +535,14 @@ static void worker_has_not_forked(struct session *session)
 
 /* ---- reports -------------------------------------------------------------------------------- */
 
-/* A state has died; the one that is being made or gone back to cannot be missed. */
+/*
+ * A state has died, and the session goes on.  It does not if that is the one that is being made or gone
+ * back to.  Before the fork that one does not live: an older one had its number, and was given up.
+ */
 static bool is_missed(const struct session *session, const struct slotmsg *msg)
 {
 	return msg->kind == SLOTMSG_STATE_GONE &&
-	       (msg->state != session->states.number || session->states.step == STATES_REST);
+	       (msg->state != session->states.number || session->states.step <= STATES_PERMIT);
 }
 
 static bool tells_that_none_was_made(const struct session *session, const struct slotmsg *msg)

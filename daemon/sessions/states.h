@@ -30,26 +30,30 @@ enum states_step {
 	STATES_STAND, /* the worker is to stand still again */
 };
 
+#define STATE_NAME_MAX 32
+
 struct kept_state {
 	uint32_t number;
-	struct watch *job; /* its job socket */
+	struct watch *job;             /* its job socket */
+	bool is_pinned;                /* newer states do not replace it */
+	char name[STATE_NAME_MAX + 1]; /* of a pinned one; "": it has none */
 };
 
 struct states {
 	struct kept_state kept[SESSION_STATES_MAX]; /* the oldest first */
 	unsigned count, most;
 	enum states_step step;
-	uint32_t number;     /* that is being kept or gone back to */
-	bool goes_back;      /* ... gone back to */
-	unsigned said;       /* who has said that the state is kept, one bit each */
-	enum kept_why files; /* what the new state says */
-	bool no_fork;        /* the worker says that it could not */
-	struct kept_state made;
-	int hello;           /* our end for the worker, until it is sent; else -1 */
-	int state_job;       /* the state's end of its job socket, until it is sent; else -1 */
-	struct timer *clock; /* limits each step */
-	const char *why_not; /* why the newest state is not kept, or NULL */
-	uint64_t threads;    /* if there were too many */
+	uint32_t number;        /* that is being kept or gone back to */
+	bool goes_back;         /* ... gone back to */
+	unsigned said;          /* who has said that the state is kept, one bit each */
+	enum kept_why files;    /* what the new state says */
+	bool no_fork;           /* the worker says that it could not */
+	struct kept_state made; /* the next one, as far as it is known */
+	int hello;              /* our end for the worker, until it is sent; else -1 */
+	int state_job;          /* the state's end of its job socket, until it is sent; else -1 */
+	struct timer *clock;    /* limits each step */
+	const char *why_not;    /* why the newest state is not kept, or NULL */
+	uint64_t threads;       /* if there were too many */
 };
 
 void states_init(struct states *states, unsigned most);
@@ -64,6 +68,16 @@ void states_note_gone(struct session *session);
 
 bool states_have(const struct states *states, uint32_t number);
 
+/*
+ * Pins a kept state, or renames one that is pinned.  One place is always left for the newest state:
+ * without it, a cell that is killed would end the session.
+ */
+void states_pin(struct states *states, uint32_t number, const char *name);
+bool states_may_pin(const struct states *states, uint32_t number);
+
+/* Gives one up, whose process dies.  Ends the session if its slot does not answer. */
+void states_drop(struct session *session, uint32_t number);
+
 /* For a message: why none can be kept, in brackets; or "". */
 const char *states_reason(const struct states *states);
 
@@ -77,6 +91,9 @@ bool states_on_worker_ended(struct session *session);
 
 /* [number ...] */
 struct value *states_to_value(const struct states *states, struct arena *arena);
+
+/* [{state, name?} ...] */
+struct value *states_pinned(const struct states *states, struct arena *arena);
 
 /* in sessions.c: the step is over, and cells may go on. */
 void session_settled(struct session *session);

@@ -40,6 +40,10 @@
 		method_session_list, NULL, NULL)                                                   \
 	X(SESSION_ROLLBACK,   "session.rollback",   USER,        "session.rollback.json", NULL,    \
 		method_session_rollback, NULL, NULL)                                               \
+	X(SESSION_KEEP,       "session.keep",       USER,        "session.keep.json", NULL,        \
+		method_session_keep, NULL, NULL)                                                   \
+	X(SESSION_DROP,       "session.drop",       USER,        "session.drop.json", NULL,        \
+		method_session_drop, NULL, NULL)                                                   \
 	X(SESSION_CLOSE,      "session.close",      OWNER_ADMIN, "session.close.json", NULL,       \
 		method_session_close, NULL, NULL)                                                  \
 	X(RUNTIMES,           "runtimes",           ALL,         "none.json", NULL,                \

@@ -95,7 +95,7 @@ ELSEWHERE = {
     "daemon/request/run_calls.c": ("it needs a program in a jail and a client",
                                    ["tests/scenario/330-tools.t", "tests/scenario/331-tools-attacks.t"]),
     "daemon/methods/methods_sessions.c": (PART, ["tests/scenario/360-sessions.py"]),
-    "daemon/methods/methods_states.c": (PART, ["tests/scenario/362-states.py"]),
+    "daemon/methods/methods_states.c": (PART, ["tests/scenario/362-states.py", "tests/scenario/370-session-keep.py"]),
     "daemon/request/cell.c": (PART, ["tests/scenario/360-sessions.py", "tests/scenario/361-sessions-attacks.py"]),
     "daemon/sessions/states.c": ("its steps come from a worker, its slot and the spawner", ["tests/scenario/362-states.py"]),
     "daemon/request/known_names.c": (PART, ["tests/unit/test_contract.c", "tests/scenario/360-sessions.py"]),

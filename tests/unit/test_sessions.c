@@ -250,6 +250,26 @@ TEST(without_memory_no_session_opens)
 	finish();
 }
 
+TEST(pinned_states_leave_a_place_for_the_newest)
+{
+	struct states states;
+
+	states_init(&states, 3);
+	for (uint32_t number = 4; number <= 6; number++)
+		states.kept[states.count++] = (struct kept_state){ .number = number };
+	CHECK(states_have(&states, 4) && !states_have(&states, 7));
+	states_pin(&states, 4, NULL);
+	states_pin(&states, 5, "a name that is longer than thirty-two characters");
+	CHECK(!states_may_pin(&states, 6));
+	CHECK(states_may_pin(&states, 4)); /* again, under another name */
+	CHECK_EQ_INT((int)strlen(states.kept[1].name), STATE_NAME_MAX);
+	states_done(&states);
+	states_init(&states, 1);
+	CHECK(!states_may_pin(&states, 1));
+	states_init(&states, 0);
+	CHECK(!states_may_pin(&states, 1));
+}
+
 TEST(each_end_has_a_word)
 {
 	for (int end = SESSION_OPEN; end <= SESSION_DAEMON; end++)

@@ -1,0 +1,23 @@
+#!/bin/bash
+# session.keep and session.drop, and what attacks them.
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/lib.sh"
+[[ $(id -u) == 0 ]] || skip_all "an ordinary user may lack cgroups that can be frozen"
+cat >"$ced_folder/ced.conf" <<CONF
+workers_min = 4
+workers_max = 4
+workers_reserve = 0
+sessions_per_uid = 8
+socket_mode = "0666"
+users = {4242}
+CONF
+chmod 644 "$ced_folder/ced.conf"
+ced_arguments=(--config "$ced_folder/ced.conf")
+daemon_start
+chmod 755 "$ced_folder/run" # another user may connect
+/usr/bin/python3 "$here/370-session-keep.py" "$ced_spawner" >"$work/said" 2>&1
+ok $? "$(grep -c '^ok' "$work/said") checks"
+sed 's/^/# /' "$work/said"
+verdict=$(cectl audit verify 2>&1)
+ok $? "the record holds" "$verdict"
+done_testing
