@@ -463,10 +463,10 @@ static void put_rest(struct building *b)
 		put(b, "trace", value_text(arena, cli_flag(b->cli, "no-trace") ? "off" : "files"));
 }
 
-static void put_network(struct building *b)
+void job_options_network(struct cli *cli, struct value *params)
 {
-	struct arena *arena = &b->cli->arena;
-	const struct words *hosts = cli_words(b->cli, "allow-host");
+	struct arena *arena = &cli->arena;
+	const struct words *hosts = cli_words(cli, "allow-host");
 	struct value *network = value_map(arena);
 	struct value *allow = value_list(arena);
 
@@ -475,7 +475,7 @@ static void put_network(struct building *b)
 	if (!hosts || hosts->count == 0)
 		return;
 	(void)value_map_put(arena, network, "allow", allow);
-	put(b, "network", network);
+	(void)value_map_put(arena, params, "network", network);
 }
 
 int job_options_params(struct cli *cli, struct value **ret_params)
@@ -485,7 +485,7 @@ int job_options_params(struct cli *cli, struct value **ret_params)
 	if (put_program(&b) < 0 || put_stdin(&b) < 0 || put_schema(&b) < 0 || put_files(&b) < 0 ||
 		put_limits(&b) < 0)
 		return b.err.code ? cli_usage(cli, "%s", b.err.text) : cli_no_memory(cli);
-	put_network(&b);
+	job_options_network(cli, b.params);
 	put_rest(&b);
 	*ret_params = b.params;
 	return cli_put_options(cli, b.params);

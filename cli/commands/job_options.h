@@ -78,6 +78,9 @@ int job_options_params(struct cli *cli, struct value **ret_params);
 /* Adds `limits`, from --limit and --timeout; as above. */
 int job_options_limits(struct cli *cli, struct value *params);
 
+/* Adds `network`, from --allow-host. */
+void job_options_network(struct cli *cli, struct value *params);
+
 /*
  * Sends cectl's own stdin as `stdin`, unless an option names the program's input or stdin is the
  * program itself (piped.h).  0, or the exit status.

@@ -23,6 +23,7 @@ int session_params(struct cli *cli, struct value **ret_params)
 		return cli_usage(cli, "--language: %s", err.text);
 	(void)value_map_put(
 		arena, params, "language", value_text(arena, language ? language : "python"));
+	job_options_network(cli, params);
 	status = job_options_limits(cli, params);
 	*ret_params = params;
 	return status ? status : cli_put_options(cli, params);

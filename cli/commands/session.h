@@ -19,6 +19,10 @@
 		"the same as --limit wall=TIME" }, \
 	{ 'e', "env", "K=V", OPTION_MAP, "env", NULL, \
 		"a variable of the environment" }, \
+	{ 0, "packages", "NAME", OPTION_LIST, "packages", NULL, \
+		"a package set of the host whose modules the cells may import; `cectl packages list`" }, \
+	{ 0, "allow-host", "HOST[:PORT]", OPTION_LIST, NULL, NULL, \
+		"a host that cells may connect to, as of cectl run" }, \
 	{ 0, "idle", "TIME", OPTION_TEXT, "idle_ms", option_ms, \
 		"the session ends after this time without a cell" }, \
 	{ 0, "states", "N", OPTION_TEXT, "states", option_count, \

@@ -7,8 +7,10 @@
 #include "daemon/news/events.h"
 #include "daemon/record/recorder.h"
 #include "daemon/request/known_names.h"
+#include "daemon/request/networking.h"
 #include "daemon/request/pipeline.h"
 #include "daemon/request/registry.h"
+#include "daemon/request/request_packages.h"
 #include "daemon/request/stages.h"
 #include "daemon/services.h"
 #include "daemon/sessions/sessions.h"
@@ -234,6 +236,26 @@ static const char *unfit(struct call *call, const char *language, struct job_ref
 	return why;
 }
 
+/*
+ * Whether its cells could run: each of them checks this again.  False: the call is answered.
+ */
+static bool cells_could_run(struct call *call, const struct job_spec *spec)
+{
+	const struct runtime *runtime = pool_find(call->services->pool, spec->language);
+	const struct wish wish = { call->services, &call->caller, runtime, spec, &call->arena };
+	struct job_refusal refusal = { 0 };
+	struct chosen_packages chosen;
+	enum packages_answer answer = PACKAGES_REFUSED;
+
+	if (networking_is_allowed(&wish, &refusal))
+		answer = packages_choose(&wish, &chosen, &refusal);
+	if (answer == PACKAGES_CHECKED_NOW)
+		call_error(call, RPC_CODE_BUSY, "%s", refusal.message);
+	else if (answer == PACKAGES_REFUSED)
+		call_refuse(call, &refusal);
+	return answer == PACKAGES_FOUND;
+}
+
 static struct value *describe_opened(struct call *call, const struct session *session)
 {
 	struct fill map = fill_start(&call->arena);
@@ -281,6 +303,10 @@ static void open_checked(
 	if (answer > 0) {
 		arena_done(arena);
 		call_refuse(call, &refusal);
+		return;
+	}
+	if (answer == 0 && !cells_could_run(call, &spec)) {
+		arena_done(arena);
 		return;
 	}
 	if (answer < 0 || ulid_next(services->ids, id, &err) < 0) {

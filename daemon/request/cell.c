@@ -25,7 +25,7 @@ static const struct settled {
 	{ "secrets", "is settled when the session is opened" },
 	{ "entrypoint", "a cell of a session is no file" },
 	{ "deterministic", "a session is not deterministic: its cells build on one another" },
-	{ "packages", "a session has its runtime's default package sets and no others" },
+	{ "packages", "is settled when the session is opened" },
 	{ "cache", "the result of a cell is not cached: it depends on the cells before it" },
 };
 
@@ -68,6 +68,15 @@ static bool is_of_node(const struct request *request)
 	return runtime && runtime->config->kind == KIND_NODE;
 }
 
+/* "denied" is what a session without a network has. */
+static bool asks_for_another_network(const struct request *request)
+{
+	const struct value *network = value_get(request->params, "network");
+	const struct value *shared = value_get(request->session->base, "network");
+
+	return value_is(network, VALUE_MAP) || (network && value_is(shared, VALUE_MAP));
+}
+
 static int check_settled(struct request *request, struct job_refusal *ret_refusal)
 {
 	const struct value *limits = value_get(request->params, "limits");
@@ -83,9 +92,9 @@ static int check_settled(struct request *request, struct job_refusal *ret_refusa
 			return refuse(request, ret_refusal,
 				arena_printf(&request->arena, "limits/%s", settled_limits[i]),
 				"conflict", "holds for a whole session: set it in session.open");
-	if (value_is(value_get(request->params, "network"), VALUE_MAP))
+	if (asks_for_another_network(request))
 		return refuse(request, ret_refusal, "network", "conflict",
-			"a cell of a session has no network");
+			"is settled when the session is opened");
 	if (value_as_text(trace) && !strcmp(value_as_text(trace), "files"))
 		return refuse(request, ret_refusal, "trace", "conflict",
 			"the files that a cell opens are not noted");

@@ -43,18 +43,18 @@ struct networking {
 
 /* ---- what may be asked ------------------------------------------------------------------------ */
 
-static bool refuse(struct request *request, struct job_refusal *ret_refusal, const char *pointer,
+static bool refuse(const struct wish *wish, struct job_refusal *ret_refusal, const char *pointer,
 	const char *reason, const char *message)
 {
 	*ret_refusal = (struct job_refusal){ pointer, reason,
-		arena_printf(&request->arena, "%s: %s", pointer, message) };
+		arena_printf(wish->arena, "%s: %s", pointer, message) };
 	return false;
 }
 
-static bool amounts_are_allowed(struct request *request, struct job_refusal *ret_refusal)
+static bool amounts_are_allowed(const struct wish *wish, struct job_refusal *ret_refusal)
 {
-	const struct job_network *asked = request->spec.network;
-	const struct config_egress *egress = &request->services->config->egress;
+	const struct job_network *asked = wish->spec->network;
+	const struct config_egress *egress = &wish->services->config->egress;
 	const struct {
 		const char *pointer;
 		uint64_t asked, most;
@@ -67,42 +67,42 @@ static bool amounts_are_allowed(struct request *request, struct job_refusal *ret
 
 	for (size_t i = 0; i < COUNT_OF(rows); i++)
 		if (rows[i].asked > rows[i].most)
-			return refuse(request, ret_refusal, rows[i].pointer, "range",
-				arena_printf(&request->arena, "must be at most %llu",
+			return refuse(wish, ret_refusal, rows[i].pointer, "range",
+				arena_printf(wish->arena, "must be at most %llu",
 					(unsigned long long)rows[i].most));
 	return true;
 }
 
-bool networking_is_allowed(struct request *request, struct job_refusal *ret_refusal)
+bool networking_is_allowed(const struct wish *wish, struct job_refusal *ret_refusal)
 {
-	const struct config *config = request->services->config;
-	const struct job_network *asked = request->spec.network;
+	const struct config *config = wish->services->config;
+	const struct job_network *asked = wish->spec->network;
 	const struct allowance_case what = {
-		.runtime = request->spec.language,
-		.policy = request->spec.policy,
+		.runtime = wish->spec->language,
+		.policy = wish->spec->policy,
 		.has_caller = true,
-		.uid = request->caller.uid,
-		.gid = request->caller.gid,
+		.uid = wish->caller->uid,
+		.gid = wish->caller->gid,
 	};
 
 	if (!asked)
 		return true;
-	if (!config_has_egress(config) || !request->runtime->networked)
-		return refuse(request, ret_refusal, "/network", "not_allowed",
+	if (!config_has_egress(config) || !wish->runtime->networked)
+		return refuse(wish, ret_refusal, "/network", "not_allowed",
 			"no run on this host has a network; the setting egress.allow lists hosts");
 	for (size_t i = 0; i < asked->pair_count; i++) {
 		const struct network_pair *pair = &asked->pairs[i];
 
 		if (!allowances_cover_host(config, &what, pair->host, pair->port))
-			return refuse(request, ret_refusal,
-				arena_printf(&request->arena, "/network/allow/%u", pair->rule),
+			return refuse(wish, ret_refusal,
+				arena_printf(wish->arena, "/network/allow/%u", pair->rule),
 				"not_allowed",
-				arena_printf(&request->arena,
+				arena_printf(wish->arena,
 					"the settings of this host do not allow %s:%u to this "
 					"caller, runtime and policy",
 					pair->host, pair->port));
 	}
-	return amounts_are_allowed(request, ret_refusal);
+	return amounts_are_allowed(wish, ret_refusal);
 }
 
 /* ---- rules, hosts and listeners ---------------------------------------------------------------- */

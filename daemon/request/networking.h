@@ -8,8 +8,8 @@
 
 #include "daemon/request/request.h"
 
-/* Whether the settings let this run have the network that it asks for.  False: *ret_refusal. */
-bool networking_is_allowed(struct request *request, struct job_refusal *ret_refusal);
+/* Whether the settings allow the network that is wanted, or none is.  False: *ret_refusal. */
+bool networking_is_allowed(const struct wish *wish, struct job_refusal *ret_refusal);
 
 /* Before the worker gets the job: begins the network, and tells the execution how. */
 void networking_begin(struct request *request);

@@ -118,3 +118,9 @@ enum stage request_give_up(struct request *request)
 		arena_printf(&request->arena, "The run was cancelled before it began, %s.",
 			canceled_words(request->canceled)));
 }
+
+struct wish request_wish(struct request *request)
+{
+	return (struct wish){ request->services, &request->caller, request->runtime, &request->spec,
+		&request->arena };
+}

@@ -36,6 +36,7 @@
 #include "daemon/record/recorder.h"
 #include "daemon/redact/redactor.h"
 #include "daemon/request/claims.h"
+#include "daemon/request/wish.h"
 #include "daemon/runs/execution.h"
 #include "daemon/sessions/sessions.h"
 #include "daemon/workers/worker_queue.h"
@@ -151,9 +152,8 @@ struct request {
 	bool awaits_network;           /* its program is over, its connections are not told yet */
 	struct networking *networking; /* of a run with a network: networking.h */
 	struct runtime *runtime;
-	const struct package_set **packages; /* that the run uses (request_packages.h) */
-	size_t package_count;
-	struct session *session; /* of a cell, else NULL: cell.h */
+	struct chosen_packages packages; /* that the run uses (request_packages.h) */
+	struct session *session;         /* of a cell, else NULL: cell.h */
 	struct session_turn turn;
 	uint64_t cell; /* its number in the session; 0: it has not begun */
 	uint32_t from; /* the state that it began in */
@@ -230,3 +230,6 @@ static inline bool request_waits_in(const struct request *request, enum stage st
 {
 	return request->stage == stage && !request->walking;
 }
+
+/* What it wants of this host.  Needs the runtime. */
+struct wish request_wish(struct request *request);

@@ -13,12 +13,16 @@ enum packages_answer {
 	PACKAGES_CHECKED_NOW, /* one is being checked for the first time */
 };
 
+/* For whoever is no run.  The sets are in the arena of the wish. */
+enum packages_answer packages_choose(const struct wish *wish, struct chosen_packages *ret_chosen,
+	struct job_refusal *ret_refusal);
+
 /* Fills in request->packages.  Needs the runtime. */
 enum packages_answer request_packages_find(
 	struct request *request, struct job_refusal *ret_refusal);
 
-/* Returns [{name, digest}] for the result. */
-struct value *request_packages_stamp(struct request *request);
+/* Returns [{name, digest}] for a result. */
+struct value *packages_stamp(struct arena *arena, const struct chosen_packages *chosen);
 
 /* Tells the execution which sets the worker, and which set the slot, prepares. */
 void request_packages_give(struct request *request);

@@ -66,8 +66,9 @@ static const struct value *describe_interpreter(struct request *request)
 		&request->arena, map, "filters", value_text(&request->arena, CED_FILTERS_DIGEST));
 	value_map_put(
 		&request->arena, map, "kernel", value_text(&request->arena, fingerprint_kernel()));
-	if (request->package_count)
-		value_map_put(&request->arena, map, "packages", request_packages_stamp(request));
+	if (request->packages.count)
+		value_map_put(&request->arena, map, "packages",
+			packages_stamp(&request->arena, &request->packages));
 	return map;
 }
 
@@ -366,9 +367,13 @@ static enum stage fit_to_host(struct request *request)
 {
 	struct job_refusal refusal = { "", "value",
 		"this host lacks something that the request names" };
+	struct wish wish;
 
 	if (!find_names(request, &refusal) || cannot_be_passed(request, &refusal) ||
-		cannot_display(request, &refusal) || !networking_is_allowed(request, &refusal))
+		cannot_display(request, &refusal))
+		return refuse_contract(request, &refusal);
+	wish = request_wish(request);
+	if (!networking_is_allowed(&wish, &refusal))
 		return refuse_contract(request, &refusal);
 	switch (request_packages_find(request, &refusal)) {
 	case PACKAGES_FOUND:

@@ -206,7 +206,7 @@ void stage_worker_prepare(struct request *request)
 	execution->on_output = request->spec.stream ? on_program_output : NULL;
 	execution->on_display = request->spec.stream ? on_program_display : NULL;
 	execution->on_hold = request->parking != NULL;
-	if (request->package_count)
+	if (request->packages.count)
 		request_packages_give(request);
 	if (request->calls)
 		run_calls_prepare(request->calls, execution);

@@ -132,6 +132,7 @@ static uint32_t flags_of(const struct job_spec *spec, struct job_extras extras)
 	flags |= JOB_PACKAGES(extras.package_count);
 	flags |= extras.cell ? JOB_FLAG_SESSION : 0;
 	flags |= spec->display ? JOB_FLAG_DISPLAY : 0;
+	flags |= spec->network ? JOB_FLAG_NETWORK : 0;
 	return processors > 1 ? flags | JOB_PROCESSORS(processors < 255 ? processors : 255) : flags;
 }
 

@@ -335,6 +335,7 @@ struct job_body {
  * pipe, whose writing end comes with the head, behind a descriptor for stdin; or as JOB_DISPLAY.
  */
 #define JOB_FLAG_DISPLAY       4U
+#define JOB_FLAG_NETWORK       16U /* it may connect, by what the session or the run asked for */
 
 /* In the second byte: how many processors the run may use at a time, when more than one. */
 #define JOB_PROCESSORS(count)    ((uint32_t)(count) << 8)

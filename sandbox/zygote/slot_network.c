@@ -62,13 +62,15 @@ static int listen_on(uint16_t port, int *ret_fd, struct err *err)
 		.sin_port = htons(port),
 		.sin_addr.s_addr = htonl(INADDR_ANY),
 	};
+	const int on = 1;
 	auto_fd int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	/* The proxy's port is only for those who mean the proxy. */
 	if (port == SLOTMSG_NET_PROXY)
 		in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	if (fd < 0 || bind(fd, (const struct sockaddr *)&in, sizeof(in)) < 0 ||
-		listen(fd, BACKLOG) < 0)
+	/* Connections of an earlier cell of the session may not have ended here. */
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
+		bind(fd, (const struct sockaddr *)&in, sizeof(in)) < 0 || listen(fd, BACKLOG) < 0)
 		return err_sys(err, "listen on port %u", port);
 	*ret_fd = take_fd(&fd);
 	return 0;

@@ -27,6 +27,7 @@ function take(parts) {
 }
 
 const REPORT_MAX = 64 << 10;
+const NETWORK = 16; // of the job's flags
 const UNSETTLED = 13; // node's exit code for an await at the top that never ends
 const GROUP = 'cell'; // of objects that the debugger's interface holds for us
 
@@ -117,7 +118,8 @@ function makeLoader() {
 let job = null;
 let failJob = null; // tells that a cell cannot begin
 let turn = 0; // counts evaluations
-let isBegun = false, hasFailed = false, isUnsettled = false, isEnding = false;
+let isBegun = false, hasFailed = false, isUnsettled = false, isEnding = false, isComing = false;
+const early = []; // errors that came before the cell, which they end
 
 function begin() {
   if (!isBegun) tellBegun();
@@ -183,6 +185,10 @@ function failAsTold(details) {
 // The program may handle such errors itself.
 function onUncaught(error) {
   if (listenerCount('uncaughtException') > 1) return;
+  if (isComing) {
+    early.push(error);
+    return;
+  }
   fail(error);
   finish();
 }
@@ -215,6 +221,7 @@ function settle(trouble, reply) {
 }
 
 function evaluate() {
+  isComing = false;
   const own = ++turn;
   const text = sourceOf(job);
   watch();
@@ -226,6 +233,14 @@ function evaluate() {
     awaitPromise: true,
     objectGroup: GROUP,
   }, (trouble, reply) => { if (own === turn) settle(trouble, reply); });
+  for (const error of early.splice(0)) onUncaught(error);
+}
+
+// Connections have ended with the cell before.  The loop goes round, so that a pool of connections hears of
+// it before this cell takes one out.
+function evaluateSoon() {
+  isComing = true;
+  setImmediate(evaluate);
 }
 
 // The loop goes round once more: errors of promises that nobody handles come first, and timers that are due.
@@ -253,7 +268,8 @@ function end() {
   }
   isBegun = hasFailed = isUnsettled = isEnding = false;
   takeNext();
-  evaluate();
+  if (job.flags & NETWORK) evaluateSoon();
+  else evaluate();
 }
 
 function takeNext() {
