@@ -4,8 +4,8 @@
  *
  * The slot makes the namespace before the worker, so that no connection, port or option is left for
  * the next one.  The listeners come later, when the run is known, and go to ced-egress, which
- * accepts from outside.  In a session each cell gets new ones.  There is no route and no other interface: without a listener a connection
- * is refused by this kernel, in this namespace.
+ * accepts from outside.  In a session each cell gets new ones.  There is no route and no other
+ * interface: without a listener a connection is refused by this kernel, in this namespace.
  */
 #pragma once
 
