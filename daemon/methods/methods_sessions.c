@@ -201,8 +201,8 @@ static const char *without_states(const struct services *services, const char *l
 /* NULL, or why this runtime has no sessions. */
 static const char *without_sessions(const struct services *services, const struct runtime *runtime)
 {
-	if (runtime->config->kind == KIND_COMMAND || runtime->config->processes)
-		return "/language: only runtimes of Python and node have sessions, and only "
+	if (!runtime_has_cells(runtime))
+		return "/language: only runtimes of Python, node and bash have sessions, and only "
 		       "without the setting processes";
 	if (!services->host->cgroup_kill)
 		return "/language: this host cannot hold a session: it needs cgroup v2, which lets "

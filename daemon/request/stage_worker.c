@@ -12,6 +12,7 @@
 #include "daemon/request/run_events.h"
 #include "daemon/request/stages.h"
 #include "daemon/request/worker_finding.h"
+#include "daemon/runs/job_body.h"
 #include "daemon/runs/outcome.h"
 #include "daemon/runs/refused.h"
 #include "daemon/services.h"
@@ -21,6 +22,7 @@
 #include "daemon/workers/worker.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
+#include "proto/jail_dirs.h"
 #include "proto/wire/rpc.h"
 
 static void fill_times(struct request *request, const struct execution *execution)
@@ -36,9 +38,25 @@ static void fill_times(struct request *request, const struct execution *executio
 	metrics->collect_us = now_us - execution->ended_us;
 }
 
+/* The program as its interpreter names it: a cell is a file of /work that does not exist. */
+static struct job_spec named_as_printed(struct request *request)
+{
+	struct job_spec spec = request->spec;
+	char name[JOB_CELL_NAME_MAX];
+	const char *path = NULL;
+
+	if (request->cell) {
+		job_name_cell(&spec, request->cell, name);
+		path = arena_printf(&request->arena, JAIL_WORK_DIR "/%s", name);
+	}
+	spec.entrypoint = path ? path : spec.entrypoint;
+	return spec;
+}
+
 /* Without an error from a harness, looks for one in what the interpreter wrote to stderr. */
 static void find_printed_error(struct request *request, struct execution *execution)
 {
+	const struct job_spec spec = named_as_printed(request);
 	const char *forms[CONFIG_FORMS_MAX + 1];
 	const char *head;
 	const char *tail;
@@ -49,7 +67,7 @@ static void find_printed_error(struct request *request, struct execution *execut
 		return;
 	execution->facts.speechless = true;
 	capture_kept(&execution->errout, &head, &head_len, &tail, &tail_len);
-	execution->facts.error = complaint_find(&request->arena, forms, &request->spec,
+	execution->facts.error = complaint_find(&request->arena, forms, &spec,
 		tail_len ? tail : head, tail_len ? tail_len : head_len);
 }
 

@@ -13,7 +13,6 @@
 #include "proto/json.h"
 
 #define GLOBS_BYTES_MAX ((size_t)1 << 20)
-#define CELL_NAME_MAX   40
 #define SUFFIX_MAX      8
 
 /* OpenBLAS reserves most for a thread: 128 MiB, its stack and a heap of its own. */
@@ -72,20 +71,23 @@ struct named_job {
 	const struct job_spec *spec;
 	struct job_extras extras;
 	const char *name;
-	char cell_name[CELL_NAME_MAX];
+	char cell_name[JOB_CELL_NAME_MAX];
 };
 
-/* A cell has the suffix of a file of its language: "cell-3.py". */
+void job_name_cell(const struct job_spec *spec, uint64_t cell, char ret_name[JOB_CELL_NAME_MAX])
+{
+	const char *suffix = strrchr(spec->entrypoint, '.');
+
+	cut_printf(ret_name, JOB_CELL_NAME_MAX, "cell-%" PRIu64 "%.*s", cell, SUFFIX_MAX,
+		suffix ? suffix : "");
+}
+
 static void name_job(struct named_job *job)
 {
-	const char *suffix;
-
 	job->name = job->spec->entrypoint;
 	if (!job->extras.cell)
 		return;
-	suffix = strrchr(job->name, '.');
-	cut_printf(job->cell_name, sizeof(job->cell_name), "cell-%" PRIu64 "%.*s", job->extras.cell,
-		SUFFIX_MAX, suffix ? suffix : "");
+	job_name_cell(job->spec, job->extras.cell, job->cell_name);
 	job->name = job->cell_name;
 }
 

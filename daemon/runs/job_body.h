@@ -9,6 +9,8 @@
 #include "proto/base/err.h"
 #include "proto/job/job.h"
 
+#define JOB_CELL_NAME_MAX 40
+
 /* Data that is not in the spec. */
 struct job_extras {
 	struct bytes rules;          /* for the worker to enforce on the program */
@@ -32,6 +34,9 @@ struct bytes job_tools_text(struct arena *arena, const struct job_spec *spec);
  * Returns the head and body (from malloc).  NULL: larger than a worker accepts, or out of memory.
  */
 char *job_body_write(const struct job_spec *spec, struct job_extras extras, size_t *ret_len);
+
+/* The name of a cell, with the suffix of a file of its language: "cell-3.py". */
+void job_name_cell(const struct job_spec *spec, uint64_t cell, char ret_name[JOB_CELL_NAME_MAX]);
 
 /* Returns the job's stdin as a sealed file, at offset 0, as a shell's `< file` would. */
 int job_stdin_file(const struct job_spec *spec, struct err *err);

@@ -98,6 +98,16 @@ bool runtime_reads_stdin_inline(const struct runtime *runtime)
 	return runtime->config->kind == KIND_NODE;
 }
 
+/* Of the interpreters that run commands, bash alone takes cells. */
+bool runtime_has_cells(const struct runtime *runtime)
+{
+	const char *slash = strrchr(runtime->config->interpreter, '/');
+
+	if (runtime->config->kind != KIND_COMMAND)
+		return !runtime->config->processes;
+	return slash && strcmp(slash + 1, "bash") == 0;
+}
+
 bool runtime_displays(const struct runtime *runtime)
 {
 	return runtime->config->kind != KIND_COMMAND;

@@ -81,6 +81,9 @@ bool runtime_has_gate(const struct runtime *runtime);
 /* Whether its workers receive stdin in the job's body and not as a descriptor. */
 bool runtime_reads_stdin_inline(const struct runtime *runtime);
 
+/* Whether its workers can run cells of a session. */
+bool runtime_has_cells(const struct runtime *runtime);
+
 /* Whether its programs can display values; if so, its workers may get JOB_FLAG_DISPLAY. */
 bool runtime_displays(const struct runtime *runtime);
 

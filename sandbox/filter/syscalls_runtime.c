@@ -42,8 +42,9 @@ static const struct arg_rule socket_rules[] = {
 #define PROCESS_FLAGS (CLONE_NEW_ANY | CLONE_PARENT | CLONE_THREAD)
 
 /*
- * A child with CLONE_PARENT would be the slot's, which waits only for children that it made.
- * Threads share their descriptors, as in every job.
+ * A child with CLONE_PARENT would be the slot's, which waits only for children that it made: such a
+ * call is refused, unless the slot has permitted it (sandbox/zygote/states.h).  Threads share their
+ * descriptors, as in every job.
  */
 static const struct arg_rule process_rules[] = {
 	{ VERDICT_ALLOW, { { 0, PROCESS_FLAGS, 0 } } },
@@ -59,12 +60,12 @@ static const struct arg_rule process_rules[] = {
 
 #define CALLS(list) (list), COUNT_OF(list)
 
-#define PROCESSES                                                                         \
-	{ "processes and threads, no namespaces", VERDICT_DEFAULT, CALLS(processes),      \
-		process_rules, COUNT_OF(process_rules) },                                 \
-		{ "the same by their old names", VERDICT_ALLOW, CALLS(copies), NULL, 0 }, \
-	{                                                                                 \
-		"jobs of a shell, and timeout", VERDICT_ALLOW, CALLS(groups), NULL, 0     \
+#define PROCESSES                                                                          \
+	{ "processes and threads, no namespaces", VERDICT_NOTIFY(EPERM), CALLS(processes), \
+		process_rules, COUNT_OF(process_rules) },                                  \
+		{ "the same by their old names", VERDICT_ALLOW, CALLS(copies), NULL, 0 },  \
+	{                                                                                  \
+		"jobs of a shell, and timeout", VERDICT_ALLOW, CALLS(groups), NULL, 0      \
 	}
 
 static const struct syscall_group command[] = {

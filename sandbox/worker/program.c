@@ -276,8 +276,7 @@ static int write_files(const struct program *program, int dir, int how, struct e
 	return 0;
 }
 
-/* In a session there is no file of a program. */
-static int remove_ahead(int dir, int ahead, struct err *err)
+int program_forget_ahead(int dir, int ahead, struct err *err)
 {
 	if (ahead < 0)
 		return 0;
@@ -288,7 +287,8 @@ static int remove_ahead(int dir, int ahead, struct err *err)
 int program_write(const struct program *program, int dir, int ahead, struct err *err)
 {
 	const bool is_cell = program->flags & JOB_FLAG_SESSION;
-	int result = is_cell ? remove_ahead(dir, ahead, err) : write_code(program, dir, ahead, err);
+	int result = is_cell ? program_forget_ahead(dir, ahead, err)
+			     : write_code(program, dir, ahead, err);
 
 	return result < 0 ? -1 : write_files(program, dir, O_EXCL, err);
 }

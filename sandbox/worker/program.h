@@ -59,6 +59,12 @@ int program_file_ahead(int dir);
  */
 int program_write(const struct program *program, int dir, int ahead, struct err *err);
 
+/*
+ * Takes `ahead`, and removes its file: the first cell of a session has none.  program_write() does it
+ * itself.
+ */
+int program_forget_ahead(int dir, int ahead, struct err *err);
+
 /* Writes the files of a later cell below the folder `dir`; a file that is there is replaced. */
 int program_write_files(const struct program *program, int dir, struct err *err);
 

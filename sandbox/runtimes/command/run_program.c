@@ -5,12 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "proto/base/container.h"
 #include "proto/jail_dirs.h"
 #include "sandbox/child_exit.h"
 #include "sandbox/jail_env.h"
+#include "sandbox/runtimes/command/cells.h"
 #include "sandbox/runtimes/command/tree.h"
 #include "sandbox/worker/joblink.h"
 #include "sandbox/worker/worker.h"
@@ -19,10 +21,11 @@
  * Limits of execve(2): so much for one text, and a quarter of the stack for all of them and their
  * pointers.
  */
-#define CALLS_ENV       "CED_CALLS_FD="
-#define CALLS_FD_LEAST  200
-#define TEXT_BYTES_MAX  ((size_t)128 << 10)
-#define TEXTS_BYTES_MAX (((size_t)2 << 20) - ((size_t)64 << 10))
+#define CALLS_ENV        "CED_CALLS_FD="
+#define SOCKET_FD_LEAST  200
+#define SOCKET_ENTRY_MAX 64
+#define TEXT_BYTES_MAX   ((size_t)128 << 10)
+#define TEXTS_BYTES_MAX  (((size_t)2 << 20) - ((size_t)64 << 10))
 
 /* Exits without a message: the daemon is gone, or has sent a malformed one. */
 __attribute__((noreturn)) static void leave(void)
@@ -132,6 +135,9 @@ static int is_replaced(const char *entry, struct span env)
 static const char *const steady_env[] = { "LD_PRELOAD=" TREE_AHEAD_DIR "/" STEADY_LIBRARY,
 	"BASH_ENV=" TREE_AHEAD_DIR "/" STEADY_SCRIPT, NULL };
 
+/* The library that gives bash its cells. */
+static const char *const cells_env[] = { "LD_PRELOAD=" TREE_AHEAD_DIR "/" CELLS_LIBRARY, NULL };
+
 #define TOOLS_BYTES_MAX 4096
 
 /* The folders of tools that package sets add to the path: ":/sets/a/bin:/sets/b/bin", or "". */
@@ -178,6 +184,8 @@ static int make_env(const struct command *command, const struct program *program
 		return -1;
 	if (program->flags & JOB_FLAG_DETERMINISTIC && add_env(steady_env, program, texts, err) < 0)
 		return -1;
+	if (program->flags & JOB_FLAG_SESSION && add_env(cells_env, program, texts, err) < 0)
+		return -1;
 	while (program_next_text(&rest, &text))
 		if (texts_add(texts, text, "", err) < 0)
 			return -1;
@@ -205,7 +213,8 @@ static int prepare_argv(const struct command *command, const struct program *pro
 static int prepare_env(const struct command *command, const struct program *program,
 	size_t bytes_most, struct texts *env, struct err *err)
 {
-	size_t most = count_of(command->env) + 1 + count_of(steady_env) + program->env_count;
+	size_t most = count_of(command->env) + 1 + count_of(steady_env) + count_of(cells_env) +
+		      program->env_count;
 
 	return texts_init(env, most, bytes_most, err) < 0 ||
 			       make_env(command, program, env, err) < 0
@@ -247,20 +256,53 @@ __attribute__((noreturn)) static void start_ahead(const struct command *command)
 }
 
 /*
- * Leaves the job socket open for ced-call: high, where scripts have no descriptors of their own, if
- * the limit on open files allows that.
+ * Leaves the job socket open: high, where scripts have no descriptors of their own, if the limit on
+ * open files allows that.  Returns `key` with its number.
  */
-static const char *open_calls(const struct program *program)
+static const char *open_socket(const char *key)
 {
-	static char entry[sizeof(CALLS_ENV) + 16];
-	int fd = program->tools.len ? fcntl(WORKER_JOB_FD, F_DUPFD, CALLS_FD_LEAST) : -1;
+	static char entry[SOCKET_ENTRY_MAX];
+	int fd = fcntl(WORKER_JOB_FD, F_DUPFD, SOCKET_FD_LEAST);
 
-	if (!program->tools.len)
-		return NULL;
 	if (fd < 0)
 		fd = fcntl(WORKER_JOB_FD, F_DUPFD, WORKER_JOB_FD + 1);
-	(void)snprintf(entry, sizeof(entry), CALLS_ENV "%d", fd);
+	(void)snprintf(entry, sizeof(entry), "%s%d", key, fd);
 	return fd < 0 ? NULL : entry;
+}
+
+/* ---- sessions ------------------------------------------------------------------------------ */
+
+/* Whether the job that comes opens a session.  It stays in the socket. */
+static bool opens_session(void)
+{
+	struct {
+		struct job_head head;
+		struct job_body body;
+	} peeked;
+	ssize_t got;
+
+	do
+		got = recv(WORKER_JOB_FD, &peeked, sizeof(peeked), MSG_PEEK | MSG_WAITALL);
+	while (got < 0 && errno == EINTR);
+	return got == sizeof(peeked) && peeked.head.kind == JOB_START &&
+	       (peeked.body.flags & JOB_FLAG_SESSION);
+}
+
+/* Starts the shell, in which the library takes the job (cells.c). */
+__attribute__((noreturn)) static void start_session(const struct command *command, int file)
+{
+	struct span script = { CELLS_SCRIPT, strlen(CELLS_SCRIPT) };
+	const struct program program = { .entrypoint = script, .flags = JOB_FLAG_SESSION };
+	struct command own = *command;
+	struct process_start start;
+	struct err err = ERR_INIT;
+
+	own.calls_env = open_socket(CELLS_ENV "=");
+	if (!own.calls_env || program_forget_ahead(AT_FDCWD, file, &err) < 0 ||
+		run_program_prepare(&own, &program, &start, &err) < 0)
+		leave();
+	execve(command->interpreter, start.argv, start.env);
+	leave();
 }
 
 void run_program(const struct command *given)
@@ -278,10 +320,12 @@ void run_program(const struct command *given)
 	file = program_file_ahead(AT_FDCWD);
 	if (joblink_ready(WORKER_JOB_FD) < 0)
 		leave();
+	if (opens_session())
+		start_session(command, file);
 	if (joblink_wait(WORKER_JOB_FD, &job, &err) < 0 ||
 		program_parse(job.body, job.len, &program, &err) < 0)
 		leave();
-	own.calls_env = open_calls(&program);
+	own.calls_env = program.tools.len ? open_socket(CALLS_ENV) : NULL; /* for ced-call */
 	if (program_write(&program, AT_FDCWD, file, &err) < 0 ||
 		run_program_prepare(command, &program, &start, &err) < 0 ||
 		(job.fds[0] >= 0 && program_stdin(job.fds[0], -1, JAIL_TMP_DIR, &err) < 0))

@@ -16,7 +16,7 @@ struct command {
 	const char *const *args; /* before the program's name */
 	const char *const *env;  /* KEY=VALUE; entries of the job replace them */
 	const char *ahead;       /* a script that receives the job itself, or NULL */
-	const char *calls_env;   /* KEY=VALUE for ced-call, or NULL */
+	const char *calls_env;   /* KEY=VALUE: the job socket, for ced-call or a session; or NULL */
 };
 
 __attribute__((noreturn)) void run_program(const struct command *given);

@@ -14,6 +14,7 @@
 #include "proto/base/cleanup.h"
 #include "proto/base/container.h"
 #include "sandbox/jail_env.h"
+#include "sandbox/runtimes/command/cells.h"
 #include "sandbox/runtimes/command/needs.h"
 
 #define FILES_MAX 1024
@@ -245,14 +246,14 @@ static int pick_own(const char *folder, const char *file, struct err *err)
 }
 
 /*
- * The script that an interpreter is started with ahead of its job, or the library of deterministic
- * runs.  The library that is loaded before the C library has the same path in every jail.
+ * The script that an interpreter is started with ahead of its job, or the libraries of deterministic
+ * runs and of sessions.  The library that is loaded before the C library has the same path in every jail.
  */
 static int pick_our_files(const char *const *ahead, struct err *err)
 {
-	static const char *const steady[] = { STEADY_LIBRARY, STEADY_SCRIPT, NULL };
+	static const char *const plain[] = { STEADY_LIBRARY, STEADY_SCRIPT, CELLS_LIBRARY, NULL };
 
-	for (const char *const *file = ahead[0] ? ahead : steady; *file; file++)
+	for (const char *const *file = ahead[0] ? ahead : plain; *file; file++)
 		if (pick_own(TREE_AHEAD_DIR, *file, err) < 0)
 			return -1;
 	if (!ahead[0] && pick_own(TREE_CALL_DIR, TREE_CALL, err) < 0)

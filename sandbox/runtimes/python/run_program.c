@@ -12,8 +12,8 @@
 #include "sandbox/child_exit.h"
 #include "sandbox/jail_env.h"
 #include "sandbox/runtimes/python/audit.h"
-#include "sandbox/runtimes/python/branch.h"
 #include "sandbox/runtimes/python/streams.h"
+#include "sandbox/worker/branch.h"
 #include "sandbox/worker/joblink.h"
 #include "sandbox/worker/program.h"
 #include "sandbox/worker/worker.h"
@@ -601,7 +601,7 @@ static void keep_state(void)
 {
 	enum kept_why why = KEPT_WELL;
 
-	if (branch(job_now.fds[0], job_now.fds[1], &why))
+	if (branch(WORKER_JOB_FD, &job_now, &why))
 		worker = getpid();
 	else
 		tell(JOB_AGREED, (int32_t)why, NULL, 0);

@@ -1,4 +1,4 @@
-#include "sandbox/runtimes/python/branch.h"
+#include "sandbox/worker/branch.h"
 
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -15,12 +15,12 @@
 #include "sandbox/worker/joblink.h"
 #include "sandbox/worker/seccomp_notify.h"
 #include "sandbox/worker/snapshot.h"
-#include "sandbox/worker/worker.h"
 
 #define ANEW_BYTES 65536
 
 static struct {
 	int *thread_id;
+	int own_thread_id; /* where nothing is known of the C library's */
 	struct robust_list_head *robust;
 	size_t robust_size;
 } known;
@@ -28,7 +28,7 @@ static struct {
 void branch_init(void)
 {
 	if (prctl(PR_GET_TID_ADDRESS, &known.thread_id, 0, 0, 0) < 0)
-		known.thread_id = NULL;
+		known.thread_id = &known.own_thread_id;
 	if (syscall(SYS_get_robust_list, 0, &known.robust, &known.robust_size) < 0)
 		known.robust = NULL;
 }
@@ -39,23 +39,23 @@ static long fork_by_permission(void)
 }
 
 /* The worker reads from its own job socket; two processes on one would take each other's words. */
-static void take_job_socket(int job)
+static void take_job_socket(int sock, int job)
 {
 	if (known.robust && syscall(SYS_set_robust_list, known.robust, sizeof(*known.robust)) < 0)
 		child_exit(1);
-	if (dup3(job, WORKER_JOB_FD, O_CLOEXEC) < 0)
+	if (dup3(job, sock, O_CLOEXEC) < 0)
 		child_exit(1);
 	close(job);
 }
 
-static void say(enum kept_why why, const char *body, size_t len)
+static void say(int sock, enum kept_why why, const char *body, size_t len)
 {
-	if (joblink_tell(WORKER_JOB_FD, JOB_AGREED, (int)why, body, len, NULL) < 0)
+	if (joblink_tell(sock, JOB_AGREED, (int)why, body, len, NULL) < 0)
 		child_exit(1);
 }
 
 /* In the child.  Returns when it goes on. */
-static void stand(int job, int hello)
+static void stand(int sock, int job, int hello)
 {
 	static const char *const roots[] = { JAIL_WORK_DIR, JAIL_TMP_DIR, NULL };
 	static char anew[ANEW_BYTES];
@@ -63,28 +63,30 @@ static void stand(int job, int hello)
 	struct snapshot *snapshot;
 	size_t len = 0;
 
-	take_job_socket(job);
+	take_job_socket(sock, job);
 	snapshot = snapshot_take(roots, &err);
-	say(snapshot ? KEPT_WELL : KEPT_NO_FILES, NULL, 0);
+	say(sock, snapshot ? KEPT_WELL : KEPT_NO_FILES, NULL, 0);
 	if (send(hello, "", 1, MSG_NOSIGNAL) != 1)
 		child_exit(1);
 	close(hello);
-	if (joblink_wait_word(WORKER_JOB_FD, JOB_WAKE) < 0)
+	if (joblink_wait_word(sock, JOB_WAKE) < 0)
 		child_exit(1);
 	if (snapshot_put_back(snapshot, anew, sizeof(anew), &len, &err) < 0) {
-		say(KEPT_NOT_BACK, err.text, strlen(err.text));
+		say(sock, KEPT_NOT_BACK, err.text, strlen(err.text));
 		child_exit(1);
 	}
 	snapshot_free(snapshot);
-	say(KEPT_WELL, anew, len);
+	say(sock, KEPT_WELL, anew, len);
 }
 
 /*
  * No signal interrupts the fork, whose permission would be used up then; and none that the program
  * sends makes a state do anything while it stands.
  */
-bool branch(int job, int hello, enum kept_why *ret_why)
+bool branch(int sock, const struct joblink_job *keep, enum kept_why *ret_why)
 {
+	const int job = keep->fds[0];
+	const int hello = keep->fds[1];
 	sigset_t all;
 	sigset_t before;
 	long pid;
@@ -94,7 +96,7 @@ bool branch(int job, int hello, enum kept_why *ret_why)
 		child_exit(1);
 	pid = known.thread_id ? fork_by_permission() : -1;
 	if (pid == 0) {
-		stand(job, hello);
+		stand(sock, job, hello);
 	} else {
 		close(job);
 		close(hello);
