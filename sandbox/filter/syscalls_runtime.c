@@ -60,22 +60,23 @@ static const struct arg_rule process_rules[] = {
 
 #define CALLS(list) (list), COUNT_OF(list)
 
-#define PROCESSES                                                                          \
-	{ "processes and threads, no namespaces", VERDICT_NOTIFY(EPERM), CALLS(processes), \
-		process_rules, COUNT_OF(process_rules) },                                  \
-		{ "the same by their old names", VERDICT_ALLOW, CALLS(copies), NULL, 0 },  \
-	{                                                                                  \
-		"jobs of a shell, and timeout", VERDICT_ALLOW, CALLS(groups), NULL, 0      \
+#define PROCESSES(verdict)                                                                \
+	{ "processes and threads, no namespaces", verdict, CALLS(processes),              \
+		process_rules, COUNT_OF(process_rules) },                                 \
+		{ "the same by their old names", VERDICT_ALLOW, CALLS(copies), NULL, 0 }, \
+	{                                                                                 \
+		"jobs of a shell, and timeout", VERDICT_ALLOW, CALLS(groups), NULL, 0     \
 	}
 
+/* The slot hears of a fork that makes a kept state, and permits it. */
 static const struct syscall_group command[] = {
-	PROCESSES,
+	PROCESSES(VERDICT_NOTIFY(EPERM)),
 	{ "the programs of its tree", VERDICT_ALLOW, CALLS(programs), NULL, 0 },
 	{ "a library asks for nscd", VERDICT_NOTIFY(EPERM), CALLS(sockets), socket_rules,
 		COUNT_OF(socket_rules) },
 	{ "a shell asks whether stdin is a network's", VERDICT_ALLOW, CALLS(peers), NULL, 0 },
 };
-static const struct syscall_group forking[] = { PROCESSES };
+static const struct syscall_group forking[] = { PROCESSES(VERDICT_DEFAULT) };
 
 const struct syscall_list SYSCALLS_COMMAND = { command, COUNT_OF(command), false };
 const struct syscall_list SYSCALLS_FORKING = { forking, COUNT_OF(forking), false };
@@ -142,10 +143,10 @@ static const struct arg_rule getsockopt_rules[] = {
 static const struct syscall_group plain_net[] = { NETWORK };
 static const struct syscall_group command_net[] = {
 	NETWORK,
-	PROCESSES,
+	PROCESSES(VERDICT_DEFAULT),
 	{ "the programs of its tree", VERDICT_ALLOW, CALLS(programs), NULL, 0 },
 };
-static const struct syscall_group forking_net[] = { NETWORK, PROCESSES };
+static const struct syscall_group forking_net[] = { NETWORK, PROCESSES(VERDICT_DEFAULT) };
 static const struct syscall_group ahead_net[] = {
 	NETWORK,
 	{ "the interpreter itself", VERDICT_ALLOW, CALLS(programs), NULL, 0 },
