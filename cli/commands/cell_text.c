@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "cli/commands/shell_text.h"
 #include "proto/base/container.h"
 
 struct scan {
@@ -185,7 +186,22 @@ static bool is_javascript_complete(struct bytes text)
 	return !scan.open;
 }
 
-bool cell_text_is_complete(struct bytes text, bool is_javascript)
+/* ---- all of them ---------------------------------------------------------------------------- */
+
+enum cell_language cell_language_of(const char *runtime)
 {
-	return is_javascript ? is_javascript_complete(text) : is_python_complete(text);
+	if (strstr(runtime, "javascript") || strstr(runtime, "node"))
+		return CELL_JAVASCRIPT;
+	return strstr(runtime, "bash") ? CELL_BASH : CELL_PYTHON;
+}
+
+bool cell_text_is_complete(struct bytes text, enum cell_language language)
+{
+	static bool (*const complete[])(struct bytes text) = {
+		[CELL_PYTHON] = is_python_complete,
+		[CELL_JAVASCRIPT] = is_javascript_complete,
+		[CELL_BASH] = shell_text_is_complete,
+	};
+
+	return complete[language](text);
 }

@@ -13,7 +13,6 @@
 #include "cli/base/exits.h"
 #include "cli/base/interrupt.h"
 #include "cli/base/units.h"
-#include "cli/commands/cell_text.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/results.h"
 #include "cli/commands/session.h"
@@ -77,7 +76,7 @@ struct value *repl_params(struct repl *repl, struct bytes code)
 		(void)value_map_put(arena, params, "from", value_uint(arena, repl->from));
 	if (repl->is_typed)
 		(void)value_map_put(arena, params, "stream", value_bool(arena, true));
-	if (repl->is_typed && !repl->is_javascript)
+	if (repl->is_typed && repl->language == CELL_PYTHON)
 		(void)value_map_put(arena, params, "display", value_bool(arena, true));
 	return params;
 }
@@ -358,15 +357,9 @@ static bool take_line(struct repl *repl, struct bytes line)
 		return false;
 	if (repl->is_typed &&
 		cell_text_is_complete(
-			(struct bytes){ repl->cell.bytes, repl->cell.len }, repl->is_javascript))
+			(struct bytes){ repl->cell.bytes, repl->cell.len }, repl->language))
 		run_what_came(repl);
 	return true;
-}
-
-/* A host may have another runtime of node, with a name of its own: there, too, the word is in it. */
-static bool is_javascript(const char *language)
-{
-	return strstr(language, "javascript") || strstr(language, "node");
 }
 
 static int open_it(struct repl *repl)
@@ -380,7 +373,7 @@ static int open_it(struct repl *repl)
 		return status;
 	cut_printf(repl->session, sizeof(repl->session), "%s",
 		page_text(repl->cli, repl->opened, "session"));
-	repl->is_javascript = is_javascript(page_text(repl->cli, repl->opened, "language"));
+	repl->language = cell_language_of(page_text(repl->cli, repl->opened, "language"));
 	return 0;
 }
 
@@ -508,6 +501,7 @@ const struct command repl_command = {
 	.examples = EXAMPLES(
 		{ "cectl repl", "type away" },
 		{ "cectl repl --language javascript", "in node" },
+		{ "cectl repl --language bash", "in a shell" },
 		{ "cectl repl --policy strict --limit memory=256M < cells.py", "cells from a file" }),
 	.run_statuses = true,
 	.run = run_repl,

@@ -1,6 +1,7 @@
 /* `cectl repl`, and its commands that begin with %. */
 #pragma once
 
+#include "cli/commands/cell_text.h"
 #include "cli/commands/state_tree.h"
 #include "cli/session/cli.h"
 #include "cli/terminal/line_input.h"
@@ -10,9 +11,9 @@ struct repl {
 	struct cli *cli;
 	char session[32];
 	const struct value *opened; /* the answer to session.open */
-	bool is_javascript;         /* else it is Python */
-	bool is_typed;              /* stdin and stderr are a terminal */
-	bool can_draw;              /* ... on which lines are edited */
+	enum cell_language language;
+	bool is_typed; /* stdin and stderr are a terminal */
+	bool can_draw; /* ... on which lines are edited */
 	bool ended;
 	bool begins_anew; /* it ended before it had a state: another one is the same */
 	int status;

@@ -21,7 +21,13 @@
 /* A cell that a command has made begins with this. */
 static const char *ours(const struct repl *repl)
 {
-	return repl->is_javascript ? "0  // %" : "pass  # %";
+	static const char *const begins[] = {
+		[CELL_PYTHON] = "pass  # %",
+		[CELL_JAVASCRIPT] = "0  // %",
+		[CELL_BASH] = ":  # %",
+	};
+
+	return begins[repl->language];
 }
 
 static void complain(struct repl *repl, const char *what, const struct err *err)

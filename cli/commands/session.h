@@ -10,7 +10,7 @@
 // clang-format off
 #define SESSION_OPTION_ROWS \
 	{ 'l', "language", "LANG", OPTION_TEXT, NULL, NULL, \
-		"python, javascript, or another runtime of Python or node that the host has" }, \
+		"python, javascript, bash, or another runtime of Python, node or bash that the host has" }, \
 	{ 'p', "policy", "NAME", OPTION_TEXT, "policy", NULL, \
 		"a named policy of the host, for all cells" }, \
 	{ 0, "limit", "K=V", OPTION_LIST, NULL, NULL, \

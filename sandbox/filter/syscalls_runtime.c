@@ -60,12 +60,12 @@ static const struct arg_rule process_rules[] = {
 
 #define CALLS(list) (list), COUNT_OF(list)
 
-#define PROCESSES(verdict)                                                                \
-	{ "processes and threads, no namespaces", verdict, CALLS(processes),              \
-		process_rules, COUNT_OF(process_rules) },                                 \
-		{ "the same by their old names", VERDICT_ALLOW, CALLS(copies), NULL, 0 }, \
-	{                                                                                 \
-		"jobs of a shell, and timeout", VERDICT_ALLOW, CALLS(groups), NULL, 0     \
+#define PROCESSES(verdict)                                                                  \
+	{ "processes and threads, no namespaces", verdict, CALLS(processes), process_rules, \
+		COUNT_OF(process_rules) },                                                  \
+		{ "the same by their old names", VERDICT_ALLOW, CALLS(copies), NULL, 0 },   \
+	{                                                                                   \
+		"jobs of a shell, and timeout", VERDICT_ALLOW, CALLS(groups), NULL, 0       \
 	}
 
 /* The slot hears of a fork that makes a kept state, and permits it. */

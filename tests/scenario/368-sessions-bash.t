@@ -35,6 +35,9 @@ like "$status" "^[1-9]" "an unknown runtime has no session" "$(<"$work/err")"
 status=$(printf 'echo 1\n%%%%\nfalse\nnosuch\n%%%%\necho 2\n' | cectl repl -l bash >"$work/out" 2>"$work/err"; echo $?)
 is "$status $(<"$work/out")" "127 1" "repl ends with the first cell that fails"
 like "$(<"$work/err")" 'cell-2.sh: line 2: nosuch' "which it shows"
+/usr/bin/python3 "$here/368-sessions-typed.py" >"$work/said" 2>&1
+ok $? "repl in a terminal"
+sed "s/^/# /" "$work/said"
 like "$(cectl session list 2>&1)" 'no session is open' "none is left"
 verdict=$(cectl audit verify 2>&1)
 ok $? "the record holds" "$verdict"

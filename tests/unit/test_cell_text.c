@@ -5,7 +5,7 @@
 
 static bool is_complete(const char *text)
 {
-	return cell_text_is_complete((struct bytes){ text, strlen(text) }, false);
+	return cell_text_is_complete((struct bytes){ text, strlen(text) }, CELL_PYTHON);
 }
 
 TEST(a_line_is_a_cell)
@@ -48,7 +48,7 @@ TEST(errors_are_left_to_the_interpreter)
 
 static bool is_whole(const char *text)
 {
-	return cell_text_is_complete((struct bytes){ text, strlen(text) }, true);
+	return cell_text_is_complete((struct bytes){ text, strlen(text) }, CELL_JAVASCRIPT);
 }
 
 TEST(javascript_is_complete_when_nothing_is_open)
@@ -68,4 +68,13 @@ TEST(javascript_goes_on_where_something_is_open)
 
 	for (size_t i = 0; i < sizeof(open) / sizeof(*open); i++)
 		CHECK(!is_whole(open[i]));
+}
+
+TEST(a_runtime_is_read_by_its_name)
+{
+	CHECK(cell_language_of("bash") == CELL_BASH);
+	CHECK(cell_language_of("node22") == CELL_JAVASCRIPT);
+	CHECK(cell_language_of("science") == CELL_PYTHON);
+	CHECK(!cell_text_is_complete((struct bytes){ "if x\n", 5 }, CELL_BASH));
+	CHECK(cell_text_is_complete((struct bytes){ "if x\n", 5 }, CELL_JAVASCRIPT));
 }
