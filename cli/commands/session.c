@@ -293,6 +293,7 @@ const struct command session_command = {
 	.examples = EXAMPLES(
 		{ "cectl session open --limit memory=512M --idle 1h", "prints the session's id" },
 		{ "cectl session open --language javascript", "a session of node" },
+		{ "cectl session open --language bash", "a shell" },
 		{ "cectl run --session 01JD3H3V6T6Q2Y4N8C5R7W9XZA -c 'x = 6 * 7'", "a cell" },
 		{ "cectl session list", "those that are open" },
 		{ "cectl session show 01JD3H3V6T6Q2Y4N8C5R7W9XZA", "its cells, as the tree of its states" },
