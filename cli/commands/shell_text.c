@@ -14,10 +14,13 @@ struct here {
 	bool strips_tabs;
 };
 
+/*
+ * What would end each thing that is open: ) } " ' ` as they are, `f` for fi, `e` for esac, `d` for done, `a`
+ * for )), `p` for the bracket of ${.
+ */
 struct scan {
 	const char *at, *end;
-	char open
-		[DEPTH_MAX]; /* what ends the innermost of what is open: ) } " ` f(i) e(sac) d(one); a: )), p: the } of ${ */
+	char open[DEPTH_MAX];
 	size_t depth;
 	bool is_command; /* a word here would be a command */
 	bool goes_on;    /* the last thing in the line wants more */
@@ -28,7 +31,9 @@ struct scan {
 
 static char innermost(const struct scan *scan)
 {
-	return scan->depth ? scan->open[scan->depth - 1] : 0;
+	if (scan->depth == 0)
+		return 0;
+	return scan->open[scan->depth - 1];
 }
 
 static void push(struct scan *scan, char end)

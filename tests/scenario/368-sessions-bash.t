@@ -1,5 +1,6 @@
 #!/bin/bash
 # Sessions of bash as their users see them: cells that build on one another, kept states, errors, limits and record.
+# shellcheck disable=SC2016 # cells expand what is in single quotes
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 [[ $(id -u) == 0 ]] || skip_all "sessions need cgroups"

@@ -16,7 +16,7 @@ TEST(a_line_of_a_shell_is_a_cell)
 		"for i in 1; do a; done\n", "while a; do b; done | sort\n",
 		"case x in a) b;; (c) d;; esac\n", "f() { echo }; }\n", "{ a; }\n", "a &\n",
 		"cat <<<word\n", "echo $((1 << 2))\n", "((i <<= 1))\n", "cat <<END\nif (\nEND\n",
-		"cat <<-'E' <<\"F\"\n\tE\n'\nF\n", "echo `date`\n", "[[ a == (b|c) ]]\n",
+		"cat <<-'END' <<\"F\"\n\tEND\n'\nF\n", "echo `date`\n", "[[ a == (b|c) ]]\n",
 		"a=(1 2\n3)\n", "echo a \\\nb\n", "a &&\nb\n", "echo done fi esac }\n",
 		"echo \"$((1 + (2)))\"\n", ")\n", "if a\nthen\nif b; then c; fi\nfi\n",
 		"! grep x\n", "time ls\n" };

@@ -33,6 +33,8 @@
 #include "sandbox/worker/joblink.h"
 #include "sandbox/worker/program.h"
 
+/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): the C library's are not for readers */
+
 #define OURS           __attribute__((visibility("default")))
 #define PATH_BYTES     512
 #define LINE_BYTES_MAX ((size_t)16 << 20) /* arguments of a cell, each of their bytes quoted */
@@ -428,3 +430,5 @@ __attribute__((constructor)) static void begin_with_bash(void)
 	take_first();
 	cells.head = getpid();
 }
+
+/* NOLINTEND(readability-inconsistent-declaration-parameter-name) */
