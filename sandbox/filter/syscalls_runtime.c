@@ -143,7 +143,7 @@ static const struct arg_rule getsockopt_rules[] = {
 static const struct syscall_group plain_net[] = { NETWORK };
 static const struct syscall_group command_net[] = {
 	NETWORK,
-	PROCESSES(VERDICT_DEFAULT),
+	PROCESSES(VERDICT_NOTIFY(EPERM)),
 	{ "the programs of its tree", VERDICT_ALLOW, CALLS(programs), NULL, 0 },
 };
 static const struct syscall_group forking_net[] = { NETWORK, PROCESSES(VERDICT_DEFAULT) };

@@ -122,6 +122,19 @@ ok(all(count >= 2 for count in counts), "a thread connects in the time of cells,
 eq(s.cell("stop.set(); t.join(); print(made.count(b't') > 8)")["stdout"], "True\n", "and it was served")
 s.close()
 
+# ---- a shell ------------------------------------------------------------------------------------
+
+s = Session(language="bash", states=3)
+TALK = f"exec 7<>/dev/tcp/api.test/{ECHO}; printf %s WORD >&7; read -r -N 3 word <&7; exec 7>&-; echo $word"
+for word in "one", "two":
+    result = s.cell(TALK.replace("WORD", word))
+    eq((result["stdout"], rows(result)), (word + "\n", [("api.test", ECHO, "allowed", 1)]), f"cell {word} of bash reaches a host")
+eq(s.settled()["kept"], [1, 2], "states of a shell with a network are kept")
+eq(s.rollback(1)[0], None, "one can go back")
+result = s.cell("echo had $word; " + TALK.replace("WORD", "new"))
+eq((result["stdout"], rows(result)), ("had one\nnew\n", [("api.test", ECHO, "allowed", 1)]), "and connect from there")
+s.close()
+
 # ---- limits are those of a cell -----------------------------------------------------------------
 
 s = Session(more={"connections": 2})

@@ -40,9 +40,9 @@
 #define LINE_BYTES_MAX ((size_t)16 << 20) /* arguments of a cell, each of their bytes quoted */
 
 /*
- * What bash exports, for builtins that are loaded: $?, $$, whether it has come to the end of its script,
- * in how many loops it is, how many signs `set -x` prints, the loop that reads and executes commands, how it leaves all functions and
- * files that it is in, and how it ends.
+ * What bash exports, for builtins that are loaded: $?, $$, whether it has come to the end of its
+ * script, in how many loops it is, how many signs `set -x` prints, the loop that reads and executes
+ * commands, how it leaves all functions and files that it is in, and how it ends.
  */
 extern int last_command_exit_value __attribute__((weak));
 extern pid_t dollar_dollar_pid __attribute__((weak));
