@@ -90,6 +90,24 @@ static void show_limits(struct cli *cli, const char *title, const struct value *
 	}
 }
 
+/* In the order in which they count.  An empty list `allow` means: none but those above. */
+static void show_tools(struct cli *cli, const struct value *tools)
+{
+	static const char *const lists[] = { "deny", "ask", "allow" };
+
+	if (!value_is(tools, VALUE_MAP) || tools->map.count == 0)
+		return;
+	output_heading(&cli->out, "calls of tools");
+	for (size_t i = 0; i < COUNT_OF(lists); i++) {
+		const char *names = page_list(cli, tools, lists[i]);
+
+		if (value_get(tools, lists[i]))
+			page_field(cli, lists[i], names[0] ? names : "none");
+	}
+	if (value_get(tools, "allow"))
+		page_field(cli, "others", "deny");
+}
+
 static bool any_begins(struct cli *cli, const struct value *rules, const char *prefix)
 {
 	for (size_t i = 0; value_at(rules, i); i++) {
@@ -157,6 +175,7 @@ static int run_show(struct cli *cli)
 	page_field(cli, "digest", page_text(cli, result, "digest"));
 	show_limits(cli, "limits of its runs", value_get(result, "limits"));
 	show_limits(cli, "at most", value_get(result, "most"));
+	show_tools(cli, value_get(result, "tools"));
 	show_rules(cli, rules);
 	return EXIT_OK;
 }

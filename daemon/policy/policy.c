@@ -315,6 +315,35 @@ enum policy_decision policy_of_network(const struct policy *policy)
 	return network ? (enum policy_decision)(network - 1) : POLICY_ALLOW;
 }
 
+static const char *pattern_of(const struct policy_words *list, const char *name)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (policy_pattern_fits(list->words[i], name))
+			return list->words[i];
+	return NULL;
+}
+
+struct policy_tool policy_of_tool(const struct policy *policy, const char *name)
+{
+	const struct policy_tools *tools = &policy->bounds.tools;
+	const struct {
+		const struct policy_words *list;
+		enum policy_decision decision;
+		const char *word;
+	} lists[] = { { &tools->deny, POLICY_DENY, "deny" }, { &tools->ask, POLICY_ASK, "ask" },
+		{ &tools->allow, POLICY_ALLOW, "allow" } };
+
+	for (size_t i = 0; i < COUNT_OF(lists); i++) {
+		const char *pattern = pattern_of(lists[i].list, name);
+
+		if (pattern)
+			return (struct policy_tool){ lists[i].decision, lists[i].word, pattern };
+	}
+	if (tools->allow.words)
+		return (struct policy_tool){ POLICY_DENY, "allow", NULL };
+	return (struct policy_tool){ POLICY_ALLOW, NULL, NULL };
+}
+
 bool policy_executes(
 	const struct policy *policy, const char *language, struct policy_finding *ret_finding)
 {

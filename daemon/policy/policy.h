@@ -92,6 +92,15 @@ const char *policy_digest(const struct policy *policy);
 /* What it decides about a run that asks for a network, whose hosts the settings allow. */
 enum policy_decision policy_of_network(const struct policy *policy);
 
+/* What a policy decides about the calls of a tool, and by which item of which list of `tools`. */
+struct policy_tool {
+	enum policy_decision decision;
+	const char *list;    /* "deny", "ask" or "allow"; NULL: the policy does not say */
+	const char *pattern; /* NULL: it has a list `allow`, and no list fits the tool */
+};
+
+struct policy_tool policy_of_tool(const struct policy *policy, const char *name);
+
 /* The decision of its strictest rule: POLICY_DENY, or milder. */
 enum policy_decision policy_strictest(const struct policy *policy);
 

@@ -185,6 +185,20 @@ static void digest_words(struct digest *digest, const struct policy_words *list)
 		digest_add_sized(digest, list->words[i], strlen(list->words[i]));
 }
 
+/* A policy that says nothing about tools keeps the digest that it has without them. */
+static void digest_tools(struct digest *digest, const struct policy_tools *tools)
+{
+	const struct policy_words *lists[] = { &tools->deny, &tools->ask, &tools->allow };
+
+	for (uint64_t i = 0; i < COUNT_OF(lists); i++) {
+		if (!lists[i]->words)
+			continue;
+		digest_add_u64(digest, i + 1);
+		digest_add_u64(digest, lists[i]->count);
+		digest_words(digest, lists[i]);
+	}
+}
+
 static void digest_policy(
 	struct making *making, uint32_t index, const struct inspect_setting *settings)
 {
@@ -207,6 +221,7 @@ static void digest_policy(
 	digest_words(&digest, &policy->bounds.executes);
 	if (policy->bounds.network)
 		digest_add_u64(&digest, policy->bounds.network);
+	digest_tools(&digest, &policy->bounds.tools);
 	digest_settings(making, settings, policy, &digest);
 	digest_end_text(&digest, policy->digest);
 }
@@ -641,6 +656,9 @@ static int set_bounds(struct making *making, struct policy *policy, const struct
 	inherit_limits(&bounds->most, &parent->bounds.most);
 	if (!bounds->network)
 		bounds->network = parent->bounds.network;
+	inherit_words(&bounds->tools.deny, &parent->bounds.tools.deny);
+	inherit_words(&bounds->tools.ask, &parent->bounds.tools.ask);
+	inherit_words(&bounds->tools.allow, &parent->bounds.tools.allow);
 	return 0;
 }
 

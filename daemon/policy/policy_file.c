@@ -307,6 +307,62 @@ static int read_network(
 	return complain(reading, key, "write \"allow\", \"ask\" or \"deny\"");
 }
 
+/* A name that a tool can have, or the beginning of one with * after it. */
+static bool is_tool_pattern(const char *word)
+{
+	size_t len =
+		strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_");
+	bool begins = (word[0] >= 'A' && word[0] <= 'Z') || (word[0] >= 'a' && word[0] <= 'z');
+
+	if (len > JOB_TOOL_NAME_MAX || (len > 0 && !begins))
+		return false;
+	return word[len] == '*' ? word[len + 1] == '\0' : len > 0 && word[len] == '\0';
+}
+
+static int read_tool_list(struct reading *reading, const struct value_entry *entry,
+	struct policy_words *list, const char *word)
+{
+	if (read_words(reading, word, entry->value, list) < 0)
+		return -1;
+	for (size_t i = 0; i < list->count; i++)
+		if (!is_tool_pattern(list->words[i]))
+			return err_set(reading->err, ERR_INVALID,
+				"tools: %s: \"%s\" is no name of a tool: write letters, digits "
+				"and _, a letter first, and at most one * at the end",
+				word, list->words[i]);
+	return 0;
+}
+
+static int read_tools(
+	struct reading *reading, const char *key, const struct value *value, void *field)
+{
+	struct policy_tools *tools = field;
+	const struct {
+		const char *word;
+		struct policy_words *list;
+	} lists[] = { { "deny", &tools->deny }, { "ask", &tools->ask },
+		{ "allow", &tools->allow } };
+
+	if (!value_is(value, VALUE_MAP))
+		return complain(reading, key,
+			"write a map of \"allow\", \"ask\" and \"deny\" to lists of names");
+	for (size_t i = 0; i < value->map.count; i++) {
+		const struct value_entry *entry = &value->map.entries[i];
+		size_t k = 0;
+
+		while (k < COUNT_OF(lists) && strcmp(lists[k].word, entry->key) != 0)
+			k++;
+		if (k == COUNT_OF(lists))
+			return err_set(reading->err, ERR_INVALID,
+				"tools: it has no list \"%s\": write \"allow\", \"ask\" or "
+				"\"deny\"",
+				entry->key);
+		if (read_tool_list(reading, entry, lists[k].list, lists[k].word) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 #define FIELD(field) offsetof(struct policy_file, field)
 static const struct {
 	const char *word;
@@ -330,6 +386,7 @@ static const struct {
 	{ "limits", read_limits, FIELD(bounds.limits) },
 	{ "most", read_limits, FIELD(bounds.most) },
 	{ "network", read_network, FIELD(bounds.network) },
+	{ "tools", read_tools, FIELD(bounds.tools) },
 };
 #undef FIELD
 

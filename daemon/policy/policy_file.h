@@ -14,7 +14,8 @@
  *	  "lists_add": { "python.imports": ["sys"] },                on top of it
  *	  "numbers": { "python.reads": 16 },           of rules that count
  *	  "limits": { "wall_ms": 2000 },               of runs that ask for nothing
- *	  "most": { "wall_ms": 10000 }                 that a run may ask for
+ *	  "most": { "wall_ms": 10000 },                that a run may ask for
+ *	  "tools": { "ask": ["send_*"], "deny": ["drop"] }   calls of its client's tools, by name
  *	}
  *
  * A mode is deny, ask (a person decides), observe or off.  If several patterns fit a rule, the
@@ -89,6 +90,14 @@ struct policy_lists {
 	size_t count;
 };
 
+/*
+ * Names of tools, or beginnings of names with * after them.  A tool that several lists fit is in the
+ * first of them.  If there is a list `allow`, a tool that no list fits is denied, else allowed.
+ */
+struct policy_tools {
+	struct policy_words deny, ask, allow;
+};
+
 /* A policy inherits each of these from `extends` unless its file sets it. */
 struct policy_bounds {
 	struct policy_words executes;   /* languages that may run; NULL: all that may be checked */
@@ -98,6 +107,7 @@ struct policy_bounds {
 	struct job_limits limits, most; /* or POLICY_LIMIT_UNSET, each of them */
 	unsigned
 		network; /* what it does with a run that asks for one: 1 + policy_decision; 0: unset */
+	struct policy_tools tools; /* each list by itself */
 };
 
 struct policy_file {

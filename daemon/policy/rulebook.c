@@ -317,6 +317,23 @@ static struct value *limits_of(const struct job_limits *limits, struct arena *ar
 	return map;
 }
 
+/* Only the lists that the policy has. */
+static struct value *tools_of(const struct policy_tools *tools, struct arena *arena)
+{
+	const struct {
+		const char *word;
+		const struct policy_words *list;
+	} lists[] = { { "deny", &tools->deny }, { "ask", &tools->ask },
+		{ "allow", &tools->allow } };
+	struct value *map = value_map(arena);
+
+	for (size_t i = 0; i < COUNT_OF(lists); i++)
+		if (lists[i].list->words)
+			(void)value_map_put(arena, map, lists[i].word,
+				words_of(lists[i].list->words, lists[i].list->count, arena));
+	return map;
+}
+
 static struct value *begin_rule(const struct rulebook *book, uint32_t language,
 	const struct rule_words *words, struct arena *arena)
 {
@@ -388,6 +405,7 @@ struct value *rulebook_show(const struct rulebook *book, const struct policy *po
 
 	(void)value_map_put(arena, map, "limits", limits_of(&policy->bounds.limits, arena));
 	(void)value_map_put(arena, map, "most", limits_of(&policy->bounds.most, arena));
+	(void)value_map_put(arena, map, "tools", tools_of(&policy->bounds.tools, arena));
 	(void)value_map_put(arena, map, "rules", rules_of(book, policy, arena));
 	return map;
 }

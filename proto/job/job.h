@@ -18,8 +18,9 @@
 struct schema;
 struct job_network;
 
-#define RUN_ID_LEN    26 /* a ULID */
-#define HASH_TEXT_LEN 71 /* "sha256:" and 64 hex digits */
+#define RUN_ID_LEN        26 /* a ULID */
+#define JOB_TOOL_NAME_MAX 64
+#define HASH_TEXT_LEN     71 /* "sha256:" and 64 hex digits */
 
 /* All limits.  X(name on the wire, meaning) */
 #define JOB_LIMITS(X)                                                    \

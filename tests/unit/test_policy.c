@@ -22,17 +22,21 @@ static struct bytes text(const char *code)
 static char folder[] = "/tmp/ced-test-policy-XXXXXX";
 static char file_path[128];
 
-static void make_folder(const char *name, const char *json)
+static void write_policy(const char *json)
 {
-	FILE *file;
+	FILE *file = fopen(file_path, "we");
 
-	(void)strcpy(folder, "/tmp/ced-test-policy-XXXXXX");
-	CHECK(mkdtemp(folder));
-	(void)snprintf(file_path, sizeof(file_path), "%s/%s", folder, name);
-	file = fopen(file_path, "we");
 	CHECK(file);
 	(void)fputs(json, file);
 	CHECK_EQ_INT(fclose(file), 0);
+}
+
+static void make_folder(const char *name, const char *json)
+{
+	(void)strcpy(folder, "/tmp/ced-test-policy-XXXXXX");
+	CHECK(mkdtemp(folder));
+	(void)snprintf(file_path, sizeof(file_path), "%s/%s", folder, name);
+	write_policy(json);
 }
 
 static void drop_folder(void)
@@ -166,6 +170,16 @@ TEST(a_policy_with_a_fault_is_refused_and_the_fault_is_named)
 		{ "{\"name\":\"a\",\"description\":\"d\",\"extends\":\"strict\",\"rules\":"
 		  "{\"policy.late\":\"off\"}}",
 			"policy.late" },
+		{ "{\"name\":\"a\",\"description\":\"d\",\"tools\":[]}", "tools: write a map" },
+		{ "{\"name\":\"a\",\"description\":\"d\",\"tools\":{\"maybe\":[]}}",
+			"no list \"maybe\"" },
+		{ "{\"name\":\"a\",\"description\":\"d\",\"tools\":{\"ask\":\"send\"}}", "ask" },
+		{ "{\"name\":\"a\",\"description\":\"d\",\"tools\":{\"deny\":[\"a*b\"]}}",
+			"\"a*b\" is no name" },
+		{ "{\"name\":\"a\",\"description\":\"d\",\"tools\":{\"deny\":[\"_a\"]}}",
+			"\"_a\" is no name" },
+		{ "{\"name\":\"a\",\"description\":\"d\",\"tools\":{\"deny\":[\"a-b\"]}}",
+			"\"a-b\" is no name" },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -174,6 +188,65 @@ TEST(a_policy_with_a_fault_is_refused_and_the_fault_is_named)
 		if (!strstr(complaint, rows[i].word))
 			CHECK_STR(complaint, rows[i].word);
 	}
+}
+
+/* ---- calls of tools ------------------------------------------------------------------------- */
+
+/* "deny send_*": what a policy decides about a tool, and by which item. */
+static const char *decision_on(const struct policy *policy, const char *name)
+{
+	static char text[128];
+	const struct policy_tool found = policy_of_tool(policy, name);
+
+	(void)snprintf(text, sizeof(text), "%s: %s %s", policy_decision_word(found.decision),
+		found.list ? found.list : "-", found.pattern ? found.pattern : "-");
+	return text;
+}
+
+TEST(a_tool_is_in_the_first_list_that_fits_it)
+{
+	struct err err = ERR_INIT;
+	struct policies *policies;
+	const struct policy *policy;
+
+	make_folder("x.json", "{\"name\":\"x\",\"description\":\"d\",\"extends\":\"observe\","
+			      "\"tools\":{\"allow\":[\"search\",\"send_*\",\"drop\"],"
+			      "\"ask\":[\"send_*\",\"drop\"],\"deny\":[\"drop\",\"send_all\"]}}");
+	policies = policies_load(folder, NULL, &err);
+	CHECK(policies);
+	policy = policies_find(policies, "x");
+	CHECK_STR(decision_on(policy, "drop"), "deny: deny drop");
+	CHECK_STR(decision_on(policy, "send_all"), "deny: deny send_all");
+	CHECK_STR(decision_on(policy, "send_mail"), "ask: ask send_*");
+	CHECK_STR(decision_on(policy, "search"), "allow: allow search");
+	CHECK_STR(decision_on(policy, "searches"), "deny: allow -");
+	CHECK_STR(decision_on(policies_find(policies, "observe"), "drop"), "allow: - -");
+	policies_close(policies);
+	drop_folder();
+}
+
+TEST(a_policy_inherits_the_lists_of_tools_that_it_does_not_write)
+{
+	struct err err = ERR_INIT;
+	struct policies *policies;
+	char parent[sizeof(file_path)];
+
+	make_folder("a.json", "{\"name\":\"a\",\"description\":\"d\",\"extends\":\"observe\","
+			      "\"tools\":{\"deny\":[\"drop\"],\"ask\":[\"*\"]}}");
+	(void)snprintf(parent, sizeof(parent), "%s", file_path);
+	(void)snprintf(file_path, sizeof(file_path), "%s/b.json", folder);
+	write_policy(
+		"{\"name\":\"b\",\"description\":\"d\",\"extends\":\"a\",\"tools\":{\"ask\":[]}}");
+	policies = policies_load(folder, NULL, &err);
+	CHECK(policies);
+	CHECK_STR(decision_on(policies_find(policies, "a"), "send"), "ask: ask *");
+	CHECK_STR(decision_on(policies_find(policies, "b"), "send"), "allow: - -");
+	CHECK_STR(decision_on(policies_find(policies, "b"), "drop"), "deny: deny drop");
+	CHECK(strcmp(policy_digest(policies_find(policies, "a")),
+		policy_digest(policies_find(policies, "b"))));
+	policies_close(policies);
+	(void)unlink(parent);
+	drop_folder();
 }
 
 TEST(a_folder_that_is_not_there_is_an_error)
