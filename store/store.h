@@ -173,14 +173,16 @@ struct store_call {
 	const char *run_id;
 	uint32_t number; /* from 1 */
 	bool is_new, is_over;
-	const char *tool; /* this and the next three: when it is made */
+	const char *tool; /* this and the next four: when it is made */
 	bool effects;
 	int64_t began_wall_us;
 	struct bytes args;   /* JSON, or what came instead */
+	const char *rule;    /* of the policy; NULL: it does not say */
 	const char *verdict; /* the rest: when it is over */
 	const char *code;    /* of its error; NULL: it has a result */
 	struct bytes result; /* JSON */
 	int64_t took_us;
+	const char *approval; /* JSON; NULL: nobody was asked */
 };
 
 /* An approval for later runs. */

@@ -116,6 +116,8 @@ const struct chain_column chain_columns[] = {
 	LATE(7, "code"),
 	MADE(8, "result"),
 	LATE(9, "took_us"),
+	LATE(10, "rule"),
+	LATE(11, "approval"),
 #undef TABLE
 #define TABLE "labels"
 	EARLY(1, "name"),

@@ -20,12 +20,12 @@
 
 /* clang-format off */
 
-/* The last decision about each run: a table `decided`. */
+/* The last decision about each run, not about a call of it: a table `decided`. */
 #define DECIDED \
 	"decided AS MATERIALIZED (SELECT max(a.act) AS act, a.uid, a.at_us, " ACT_RESULT("run_id") \
 	" AS run_id, " ACT_RESULT("decision") " AS decision, CASE WHEN json_valid(a.params) THEN " \
 	"a.params ->> '$.reason' END AS reason FROM acts AS a WHERE a.method IN " \
-	"('approvals.approve', 'approvals.deny') GROUP BY 4)"
+	"('approvals.approve', 'approvals.deny') AND " ACT_RESULT("call") " IS NULL GROUP BY 4)"
 
 /* How often an approval, named by its act, has been used. */
 #define GRANT_USED(act) \

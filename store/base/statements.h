@@ -39,15 +39,15 @@ STATEMENT(STMT_ARTIFACT_INSERT,
 	"INSERT OR REPLACE INTO artifacts (key, number, path, mode, mime, bytes, sha256, data) "
 	"VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
 STATEMENT(STMT_CALL_INSERT,
-	"INSERT INTO run_calls (key, number, tool, effects, began_us, args) "
-	"VALUES (?, ?, ?, ?, ?, ?)")
+	"INSERT INTO run_calls (key, number, tool, effects, began_us, args, rule) "
+	"VALUES (?, ?, ?, ?, ?, ?, ?)")
 STATEMENT(STMT_CALL_END,
-	"UPDATE run_calls SET verdict = ?3, code = ?4, result = ?5, took_us = ?6 "
-	"WHERE key = ?1 AND number = ?2")
+	"UPDATE run_calls SET verdict = ?3, code = ?4, result = ?5, took_us = ?6, "
+	"approval = ?7 WHERE key = ?1 AND number = ?2")
 STATEMENT(STMT_CALLS_COUNT, "SELECT count(*) FROM run_calls WHERE key = ?")
 STATEMENT(STMT_CALLS_READ,
-	"SELECT number, tool, effects, began_us, args, verdict, code, result, took_us "
-	"FROM run_calls WHERE key = ? ORDER BY number")
+	"SELECT number, tool, effects, began_us, args, verdict, code, result, took_us, "
+	"rule, approval FROM run_calls WHERE key = ? ORDER BY number")
 STATEMENT(STMT_DISPLAY_INSERT,
 	"INSERT OR REPLACE INTO displays (key, number, item, main, type, form, bytes, data) "
 	"VALUES (?, ?, ?, ?, ?, ?, ?, ?)")

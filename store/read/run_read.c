@@ -429,6 +429,8 @@ enum call_column {
 	CALL_CODE,
 	CALL_RESULT,
 	CALL_TOOK,
+	CALL_RULE,
+	CALL_APPROVAL,
 };
 
 /* Contents past the caller's limit are left out, since a part of a JSON document is none. */
@@ -451,6 +453,28 @@ static int put_call_json(struct getting *getting, struct fill *call, const char 
 	return 0;
 }
 
+/* The rule of the policy, if it has one, and the approver's answer, if somebody was asked. */
+static int put_call_policy(
+	struct getting *getting, struct fill *call, sqlite3_stmt *row, struct err *err)
+{
+	const char *approval = (const char *)sqlite3_column_text(row, CALL_APPROVAL);
+	struct bytes text = { NULL, 0 };
+	struct value *value = NULL;
+
+	if (sqlite3_column_type(row, CALL_RULE) != SQLITE_NULL)
+		fetch_text(call, "rule", row, CALL_RULE);
+	if (!approval)
+		return 0;
+	text.len = strlen(approval);
+	text.data = arena_copy(getting->arena, approval, text.len);
+	if (!text.data)
+		return no_memory(err);
+	if (parse(getting->arena, text, &value, err) < 0)
+		return -1;
+	fill_value(call, "approval", value);
+	return 0;
+}
+
 static int put_call(
 	struct getting *getting, struct value *calls, sqlite3_stmt *row, struct err *err)
 {
@@ -469,6 +493,8 @@ static int put_call(
 	if (put_call_json(getting, &call, failed ? "error" : "result", row, CALL_RESULT, err) < 0)
 		return -1;
 	fetch_int(&call, "took_us", row, CALL_TOOK);
+	if (put_call_policy(getting, &call, row, err) < 0)
+		return -1;
 	return value_list_add(getting->arena, calls, fill_done(&call)) < 0 ? no_memory(err) : 0;
 }
 

@@ -17,7 +17,8 @@ static int insert_call(
 		return -1;
 	return stmt_run(store, STMT_CALL_INSERT,
 		SQL_VALUES(sql_int(key), sql_int(call->number), sql_text(call->tool),
-			sql_int(call->effects), sql_int(call->began_wall_us), args),
+			sql_int(call->effects), sql_int(call->began_wall_us), args,
+			sql_text(call->rule)),
 		err);
 }
 
@@ -30,7 +31,8 @@ static int end_call(
 		return -1;
 	return stmt_run(store, STMT_CALL_END,
 		SQL_VALUES(sql_int(key), sql_int(call->number), sql_text(call->verdict),
-			sql_text(call->code), result, sql_int(call->took_us)),
+			sql_text(call->code), result, sql_int(call->took_us),
+			sql_text(call->approval)),
 		err);
 }
 
