@@ -548,6 +548,7 @@ static void wire_services(struct server *server)
 		.conns = &server->conns,
 		.conn_events = &server->conn_events,
 		.waits = &server->waits,
+		.asked_calls = &server->asked_calls,
 		.policy_tests = &server->policy_tests,
 	};
 }
@@ -560,6 +561,7 @@ static void init_server(struct server *server)
 	wire_services(server);
 	list_init(&server->conns);
 	list_init(&server->waits);
+	list_init(&server->asked_calls);
 	list_init(&server->policy_tests);
 	registry_init(&server->runs, &events);
 	claims_init(&server->claims);

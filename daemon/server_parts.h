@@ -66,6 +66,7 @@ struct server {
 	struct list conns;
 	struct conn_events conn_events;
 	struct list waits;
+	struct list asked_calls;
 	struct list policy_tests;
 	uv_signal_t signals[2];
 	struct timer *sweep; /* drops expired blobs */

@@ -101,5 +101,6 @@ struct services {
 	struct list *conns;
 	const struct conn_events *conn_events;
 	struct list *waits;        /* struct call: calls that wait for runs to end */
+	struct list *asked_calls;  /* struct call_approval: calls of tools, oldest first */
 	struct list *policy_tests; /* policies.test, in progress */
 };

@@ -1,4 +1,4 @@
-/* Runs that wait for a person's word, and giving it. */
+/* Runs and calls of tools that wait for a person's word, and giving it. */
 #include <string.h>
 
 #include "cli/base/exits.h"
@@ -99,6 +99,47 @@ static void show_run(struct cli *cli, const struct value *run, bool full)
 		run_id);
 }
 
+/* ---- calls of tools that wait ---------------------------------------------------------------- */
+
+static void show_call_facts(struct cli *cli, const struct value *call)
+{
+	const char *rule = page_text(cli, call, "rule");
+
+	page_value(cli, "uid", value_get(call, "uid"));
+	page_value(cli, "agent", value_get(call, "agent"));
+	page_value(cli, "task", value_get(call, "task"));
+	page_field(cli, "asked", page_ago(cli, call, "since_us"));
+	page_field(cli, "left", from_now(cli, call, "until_us"));
+	page_field(cli, "policy",
+		arena_printf(
+			&cli->arena, "%s, which asks (%s)", page_text(cli, call, "policy"), rule));
+	if (value_as_bool(value_get(call, "effects"), false))
+		page_field(cli, "effects", "this tool changes something");
+	if (value_get(call, "args"))
+		page_value(cli, "arguments", value_get(call, "args"));
+	else
+		page_field(cli, "arguments",
+			arena_printf(&cli->arena, "%s: cectl approvals %s --call %s shows them",
+				page_number(cli, "_bytes", value_get(call, "args_bytes")),
+				page_text(cli, call, "run_id"), page_text(cli, call, "call")));
+}
+
+/* As with runs, no line is cut: an approver sees all that the tool would get. */
+static void show_asked_call(struct cli *cli, const struct value *call)
+{
+	const size_t width = cli->out.width;
+	const char *run_id = page_text(cli, call, "run_id");
+	const char *number = page_text(cli, call, "call");
+
+	cli->out.width = 0;
+	say(&cli->out, PAINT_BOLD, "%s call %s: %s\n", run_id, number,
+		page_text(cli, call, "tool"));
+	show_call_facts(cli, call);
+	cli->out.width = width;
+	say(&cli->out, PAINT_DIM, "\n%s --call %s, or cectl deny %s --call %s --reason ...\n\n",
+		cli_more(cli, "approve", run_id), number, run_id, number);
+}
+
 static const char *uses_left(struct cli *cli, const struct value *grant, const char *key)
 {
 	const char *uses = page_text(cli, grant, key);
@@ -134,6 +175,7 @@ static int run_approvals(struct cli *cli)
 	bool one = cli_operand(cli, 0) != NULL;
 	const struct value *page = NULL;
 	const struct value *waiting;
+	const struct value *calls;
 	int status = cli_put_options(cli, params);
 
 	if (status == 0)
@@ -143,19 +185,34 @@ static int run_approvals(struct cli *cli)
 	if (cli->json)
 		return cli_document(cli, page, EXIT_OK);
 	waiting = value_get(page, "waiting");
-	if (!value_at(waiting, 0))
+	calls = value_get(page, "calls");
+	if (!value_at(waiting, 0) && !value_at(calls, 0))
 		say(&cli->err, PAINT_PLAIN, "cectl: %s\n",
-			one ? "this run does not wait for approval" : "no run waits for approval");
+			one ? "neither this run nor a call of it waits for approval"
+			    : "no run and no call of a tool waits for approval");
 	for (size_t i = 0; value_at(waiting, i); i++)
 		show_run(cli, value_at(waiting, i), one);
+	for (size_t i = 0; value_at(calls, i); i++)
+		show_asked_call(cli, value_at(calls, i));
 	if (value_as_bool(value_get(page, "more"), false))
 		say(&cli->out, PAINT_DIM, "... and more: decide about these first\n");
 	if (!one)
 		show_grants(cli, value_get(page, "grants"));
-	return one && !value_at(waiting, 0) ? EXIT_FAILED : EXIT_OK;
+	return one && !value_at(waiting, 0) && !value_at(calls, 0) ? EXIT_FAILED : EXIT_OK;
 }
 
 /* ---- yes and no ------------------------------------------------------------------------------ */
+
+/* "01JD3..., call 3 (send_mail)": what a decision was about. */
+static const char *decided_of(struct cli *cli, const struct value *result)
+{
+	const char *run_id = page_text(cli, result, "run_id");
+
+	if (!value_get(result, "call"))
+		return run_id;
+	return arena_printf(&cli->arena, "%s, call %s (%s),", run_id,
+		page_text(cli, result, "call"), page_text(cli, result, "tool"));
+}
 
 static int run_approve(struct cli *cli)
 {
@@ -174,7 +231,7 @@ static int run_approve(struct cli *cli)
 		return cli_document(cli, result, EXIT_OK);
 	uses = page_text(cli, result, "uses");
 	say(&cli->out, PAINT_PLAIN, "%s of uid %s is approved and continues\n",
-		page_text(cli, result, "run_id"), page_text(cli, result, "uid"));
+		decided_of(cli, result), page_text(cli, result, "uid"));
 	if (value_get(result, "until_us"))
 		say(&cli->out, PAINT_PLAIN,
 			"its program is approved for %s%s%s; cectl revoke %s ends that\n",
@@ -185,7 +242,7 @@ static int run_approve(struct cli *cli)
 
 static void show_denied(struct cli *cli, const struct value *result)
 {
-	say(&cli->out, PAINT_PLAIN, "%s of uid %s is denied\n", page_text(cli, result, "run_id"),
+	say(&cli->out, PAINT_PLAIN, "%s of uid %s is denied\n", decided_of(cli, result),
 		page_text(cli, result, "uid"));
 }
 
@@ -212,10 +269,14 @@ static void show_revoked(struct cli *cli, const struct value *result)
 const struct command approvals_command = {
 	.name = "approvals",
 	.operands = "[RUN]",
-	.summary = "runs that wait for a person, with code and findings",
+	.summary = "runs and calls of tools that wait for a person",
 	.about = "For approvers. Shows the runs whose policy asks a person: who sent them, what "
-		 "the policy found, and the program. Control characters are escaped and no line "
-		 "is cut. With RUN it also shows files and stdin.",
+		 "the policy found, and the program. Then the calls of tools that a policy asks "
+		 "about, with their arguments. Control characters are escaped and no line is "
+		 "cut. With RUN it also shows files and stdin.",
+	.options = OPTIONS(
+		{ 0, "call", "N", OPTION_TEXT, "call", option_count,
+			"only this call of a tool by RUN, with all of its arguments" }),
 	.operand_most = 1,
 	.examples = EXAMPLES(
 		{ "cectl approvals", "what waits, with the lines in question" },
@@ -228,12 +289,15 @@ const struct command approvals_command = {
 const struct command approve_command = {
 	.name = "approve",
 	.operands = "RUN",
-	.summary = "approve a run that waits",
+	.summary = "approve a run that waits, or a call of a tool",
 	.about = "For approvers. You cannot approve your own run. The run continues in its jail "
 		 "and under its limits, and is checked against its policy once more. With "
 		 "--code-hash, --ttl or --count, the same program of the same user is not asked "
-		 "about again, even with other input. The decision is recorded.",
+		 "about again, even with other input. With --call, the program gets the answer "
+		 "of this one call, and the run goes on as before. The decision is recorded.",
 	.options = OPTIONS(
+		{ 0, "call", "N", OPTION_TEXT, "call", option_count,
+			"a call of a tool by the run, as cectl approvals lists it" },
 		{ 0, "code-hash", NULL, OPTION_FLAG, NULL, NULL,
 			"also this user's later runs of the same program under the same policy" },
 		{ 0, "ttl", "TIME", OPTION_TEXT, "ttl_ms", option_ms,
@@ -244,6 +308,7 @@ const struct command approve_command = {
 	.operand_least = 1, .operand_most = 1,
 	.examples = EXAMPLES(
 		{ "cectl approve 01JD3", "this run, and no other" },
+		{ "cectl approve 01JD3 --call 2", "the second call of a tool by this run" },
 		{ "cectl approve 01JD3 --code-hash --ttl 8h", "this program of this user, for a day's work" },
 		{ "cectl approve 01JD3 --count 20 --reason 'nightly report'", "twenty runs of it" }),
 	.operand_param = "run_id",
@@ -253,14 +318,19 @@ const struct command approve_command = {
 const struct command deny_command = {
 	.name = "deny",
 	.operands = "RUN",
-	.summary = "deny a run that waits for approval",
+	.summary = "deny a run that waits for approval, or a call of a tool",
 	.about = "For approvers. You cannot deny your own run: use cectl cancel. The run ends as "
-		 "`approval_denied`, with the reason. The decision is recorded.",
+		 "`approval_denied`, with the reason. With --call, the call fails with the code "
+		 "`denied`, and the run goes on. The decision is recorded.",
 	.options = OPTIONS(
+		{ 0, "call", "N", OPTION_TEXT, "call", option_count,
+			"a call of a tool by the run, as cectl approvals lists it" },
 		{ 0, "reason", "TEXT", OPTION_TEXT, "reason", NULL, "why, for the record and for the user" }),
 	.operand_least = 1, .operand_most = 1,
 	.examples = EXAMPLES(
-		{ "cectl deny 01JD3 --reason 'use the file API instead'", "the user gets the reason" }),
+		{ "cectl deny 01JD3 --reason 'use the file API instead'", "the user gets the reason" },
+		{ "cectl deny 01JD3 --call 2 --reason 'not this address'",
+			"the program gets an error, and goes on" }),
 	.method = "approvals.deny",
 	.operand_param = "run_id",
 	.show = show_denied,

@@ -361,6 +361,24 @@ static void show_call_json(struct cli *cli, const char *name, const struct value
 	page_line(cli, text, strlen(text), 16, PAINT_PLAIN);
 }
 
+/* "tools.ask send_*: approved by uid 4002, in act 7: known" */
+static void show_call_policy(struct cli *cli, const struct value *call)
+{
+	const struct value *approval = value_get(call, "approval");
+	const char *text = page_text(cli, call, "rule");
+
+	if (value_is(approval, VALUE_MAP))
+		text = arena_printf(&cli->arena, "%s: %s%s%s%s", text,
+			page_text(cli, approval, "decision"),
+			named(cli, " by uid ", approval, "by"),
+			named(cli, ", in act ", approval, "act"),
+			named(cli, ": ", approval, "reason"));
+	if (!text || !text[0])
+		return;
+	say(&cli->out, PAINT_DIM, "      %-10s", "policy");
+	page_line(cli, text, strlen(text), 16, PAINT_PLAIN);
+}
+
 /* "3  search  {\"query\": \"x\"}  bad_arguments  12 ms" */
 static void show_call(struct cli *cli, const struct value *call)
 {
@@ -374,6 +392,7 @@ static void show_call(struct cli *cli, const struct value *call)
 	if (code)
 		say(&cli->out, PAINT_RED, "  %s", page_text(cli, call, "code"));
 	say(&cli->out, PAINT_PLAIN, "\n");
+	show_call_policy(cli, call);
 	show_call_json(cli, "arguments", value_get(call, "args"));
 	show_call_json(cli, code ? "error" : "result", answer);
 }

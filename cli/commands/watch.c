@@ -72,6 +72,8 @@ static void print_words(struct cli *cli, const struct value *event)
 		{ "limit", "" },
 		{ "alert", "" },
 		{ "method", "" },
+		{ "call", "call " },
+		{ "tool", "" },
 		{ "by", "by uid " },
 		{ "rules", "" },
 		{ "message", "" },

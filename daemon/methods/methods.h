@@ -66,6 +66,7 @@ void method_reset_budget(struct call *call);
 void method_wait_found(struct call *call, struct value *record);
 void method_cancel_found(struct call *call, struct value *found);
 void method_replay_found(struct call *call, struct value *record);
+void method_approvals_found(struct call *call, struct value *page);
 void method_decide_found(struct call *call, struct value *record);
 void method_status_found(struct call *call, struct value *store_status);
 
@@ -79,6 +80,9 @@ struct value *store_unreadable(struct arena *arena, const struct err *err);
 
 /* admin.reset_budget: resets the budget that its params name; false: nothing was spent there. */
 bool budgets_reset_asked(struct call *call);
+
+/* approvals.approve and approvals.deny with `call`: decides about a call of this run. */
+void method_decide_call(struct call *call, struct request *request);
 
 /* Why the caller may start nothing now: the call is answered then, and the result is true. */
 bool admission_refused(struct call *call);

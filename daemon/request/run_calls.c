@@ -8,7 +8,9 @@
 #include "daemon/door/conn.h"
 #include "daemon/door/notification.h"
 #include "daemon/loop/thread_work.h"
+#include "daemon/policy/policy.h"
 #include "daemon/record/recorder.h"
+#include "daemon/request/call_approval.h"
 #include "daemon/request/request.h"
 #include "daemon/request/stages.h"
 #include "daemon/services.h"
@@ -22,18 +24,18 @@
 #include "proto/json.h"
 #include "proto/schema/schema.h"
 
-#define AT_ONCE       ((size_t)32 << 10)  /* bytes that are read here; more on a thread */
-#define ARENA_BYTES   ((size_t)128 << 20) /* of one call: its values take more than its bytes */
-#define TOOL_NAME_MAX 64
-#define DEPTH_MAX     60 /* of arguments; a message for the client nests by four more */
-#define NODES_MAX     ((size_t)1 << 16)
-#define CHECK_WORK    UINT64_C(200000) /* steps of a schema: some milliseconds */
-#define NOTICE_MORE   8192
-#define TEXT_MAX      1024                 /* of a message */
-#define SPARE_BYTES   ((uint64_t)64 << 10) /* for the notices that calls end */
+#define AT_ONCE     ((size_t)32 << 10)  /* bytes that are read here; more on a thread */
+#define ARENA_BYTES ((size_t)128 << 20) /* of one call: its values take more than its bytes */
+#define DEPTH_MAX   60 /* of arguments; a message for the client nests by four more */
+#define NODES_MAX   ((size_t)1 << 16)
+#define CHECK_WORK  UINT64_C(200000) /* steps of a schema: some milliseconds */
+#define NOTICE_MORE 8192
+#define TEXT_MAX    1024                 /* of a message */
+#define SPARE_BYTES ((uint64_t)64 << 10) /* for the notices that calls end */
 
 enum call_state {
 	CALL_READ,
+	CALL_ASKED,
 	CALL_WAITS,
 	CALL_RECORDED,
 	CALL_SENT,
@@ -61,6 +63,8 @@ struct run_call {
 	size_t body_len;
 	const char *name; /* NULL: none that could be one */
 	const struct job_tool *tool;
+	const char *rule; /* of the policy; NULL: it does not say */
+	struct call_approval approval;
 	const struct value *args;
 	struct bytes kept_args; /* for the store */
 	int64_t came_us, came_wall_us;
@@ -68,7 +72,7 @@ struct run_call {
 	bool active; /* counts for calls_at_once */
 	bool is_new; /* the store has no row of it yet */
 	/* its end: */
-	const char *verdict; /* allowed, refused */
+	const char *verdict; /* allowed, refused, denied */
 	const char *code;    /* of its error; NULL: a result */
 	const char *message;
 	const char *fault; /* of a value that breaks its schema, without the place; or NULL */
@@ -90,7 +94,8 @@ struct run_calls {
 	struct list waiting; /* in the order of their arrival */
 	uint32_t count;      /* of calls so far ... */
 	uint32_t lost;       /* ... of which so many were not made, as they could not be recorded */
-	uint32_t failed, active, open;
+	uint32_t failed, denied, active, open;
+	uint32_t asked;   /* that wait for an approver */
 	unsigned threads; /* that work for a call */
 	bool ended;
 	uint64_t stored_bytes, masks;
@@ -157,10 +162,34 @@ static void call_send(struct run_call *call);
 static void call_end(struct run_call *call);
 static void calls_dispatch(struct run_calls *calls);
 
+static uint64_t time_of(const struct run_call *call)
+{
+	uint64_t most = call->calls->request->spec.limits.call_ms;
+	uint64_t own = call->tool->timeout_ms;
+
+	return own && own < most ? own : most;
+}
+
 static void call_fail(struct run_call *call, const char *code, const char *message)
 {
 	call->code = code;
 	call->message = message;
+}
+
+/* The call has no row, so it is not made. */
+static void call_lose(struct run_call *call)
+{
+	call->calls->lost++;
+	call_fail(call, "failed", "the call could not be recorded, so it was not made");
+	call->over.call.run_id = ""; /* there is no row to end */
+	call_end(call);
+}
+
+/* Whether the call waits for its row, and for nothing else. */
+static bool needs_row(const struct run_call *call)
+{
+	return call->state == CALL_RECORDED ||
+	       (call->state == CALL_ASKED && call->approval.state == CALL_ASK_RECORDING);
 }
 
 static void on_made(struct recording *recording, const struct err *err)
@@ -171,19 +200,14 @@ static void on_made(struct recording *recording, const struct err *err)
 	if (err)
 		log_event(LOG_LEVEL_ERROR, "call.not_recorded",
 			LOG_STR("run", call->made.call.run_id), LOG_STR("why", err->text));
-	if (call->calls && call->state == CALL_RECORDED) {
-		if (err) {
-			call->calls->lost++;
-			call_fail(call, "failed",
-				"the call could not be recorded, so it was not made");
-			call->over.call.run_id = ""; /* there is no row to end */
-			call_end(call);
-		} else {
-			call_send(call);
-		}
-		return;
-	}
-	call_settle(call);
+	if (!call->calls || !needs_row(call))
+		call_settle(call);
+	else if (err)
+		call_lose(call);
+	else if (call->state == CALL_ASKED)
+		call_approval_wait(&call->approval, time_of(call));
+	else
+		call_send(call);
 }
 
 static void on_over(struct recording *recording, const struct err *err)
@@ -209,6 +233,7 @@ static void row_put(struct run_call *call, struct call_row *row, bool durable,
 	row->call.effects = call->tool && call->tool->effects;
 	row->call.began_wall_us = call->came_wall_us;
 	row->call.args = call->kept_args;
+	row->call.rule = call->rule;
 	if (!row->call.run_id)
 		row->call.run_id = ""; /* its row is missing, which the end of the run reports */
 	row->recording.kind = RECORDING_CALL;
@@ -230,6 +255,7 @@ static void row_put_over(struct run_call *call)
 	row->code = call->code;
 	row->result = call->kept_answer;
 	row->took_us = clock_us() - call->came_us;
+	row->approval = call_approval_json(&call->approval);
 	call->calls->stored_bytes += call->kept_answer.len;
 	row_put(call, &call->over, false, on_over);
 }
@@ -411,7 +437,7 @@ static void read_call(void *context)
 	size_t name_len = strnlen(call->body, call->body_len);
 
 	call->is_read = true;
-	if (name_len < call->body_len && name_len <= TOOL_NAME_MAX &&
+	if (name_len < call->body_len && name_len <= JOB_TOOL_NAME_MAX &&
 		utf8_is_valid(call->body, name_len)) {
 		call->name = call->body;
 		call->tool = tool_named(spec, call->name);
@@ -456,10 +482,20 @@ static void count_end(struct run_call *call)
 	struct run_calls *calls = call->calls;
 
 	calls->failed += call->code != NULL;
+	calls->denied += strcmp(call->verdict, "denied") == 0;
 	calls->masks += call->masks;
 	calls->active -= call->active;
 	if (--calls->open == 0)
 		execution_wait(&calls->request->execution, false);
+}
+
+/* Nobody is asked about the call any more. */
+static void leave_asked(struct run_call *call)
+{
+	if (call->state != CALL_ASKED)
+		return;
+	call->calls->asked--;
+	call_approval_leave(&call->approval);
 }
 
 /* The call has its answer, which goes to the program, and into the record. */
@@ -469,14 +505,15 @@ static void call_end(struct run_call *call)
 
 	assert(call->state != CALL_OVER);
 
+	if (!call->verdict)
+		call->verdict = call->state == CALL_ASKED ? "refused" : "allowed";
+	leave_asked(call);
 	call->state = CALL_OVER;
 	timer_close(call->timer);
 	call->timer = NULL;
 	list_remove(&call->turn);
 	if (call->code && !call->answer.data)
 		write_error(call);
-	if (!call->verdict)
-		call->verdict = "allowed";
 	tell_program(call);
 	count_end(call);
 	tell_client(call);
@@ -503,14 +540,6 @@ static void on_call_late(void *owner)
 	call_fail(call, "timeout", "the client did not answer in time");
 	call->why = "timeout";
 	call_end(call);
-}
-
-static uint64_t time_of(const struct run_call *call)
-{
-	uint64_t most = call->calls->request->spec.limits.call_ms;
-	uint64_t own = call->tool->timeout_ms;
-
-	return own && own < most ? own : most;
 }
 
 /* A client that reads nothing would keep the notification, and lose its connection for it. */
@@ -632,6 +661,76 @@ static void on_room(struct execution *execution)
 	calls_dispatch(request->calls);
 }
 
+/* ---- its policy ------------------------------------------------------------------------------- */
+
+static void call_deny(struct run_call *call, const char *message)
+{
+	call_fail(call, "denied", message ? message : "the call was denied");
+	call->verdict = "denied";
+	call_end(call);
+}
+
+static void call_admit(struct run_call *call)
+{
+	call->state = CALL_WAITS;
+	list_append(&call->calls->waiting, &call->turn);
+	calls_dispatch(call->calls);
+}
+
+/* What an approver has decided, or that none did in time. */
+static void on_decided(struct call_approval *asked)
+{
+	struct run_call *call = container_of(asked, struct run_call, approval);
+	const char *why = asked->reason ? asked->reason : "no reason was given";
+
+	if (asked->decision == PARKING_APPROVED) {
+		leave_asked(call);
+		call_admit(call);
+	} else if (asked->decision == PARKING_DENIED) {
+		call_deny(call,
+			arena_printf(&call->arena, "uid %u denied the call: %s", asked->by, why));
+	} else {
+		call_refuse_it(call, "timeout", "no approver decided in time");
+	}
+}
+
+static void call_ask(struct run_call *call)
+{
+	struct run_calls *calls = call->calls;
+
+	if (calls->asked == CALLS_ASKED_MAX) {
+		call_refuse_it(call, "too_many", "too many calls of the run wait for an approver");
+		return;
+	}
+	calls->asked++;
+	call->state = CALL_ASKED;
+	call->approval.request = calls->request;
+	call->approval.arena = &call->arena;
+	call->approval.number = call->number;
+	call->approval.tool = call->name;
+	call->approval.rule = call->rule;
+	call->approval.args = call->kept_args;
+	call->approval.effects = call->tool->effects;
+	call->approval.decided = on_decided;
+	call_approval_start(&call->approval);
+	row_put(call, &call->made, true, on_made);
+}
+
+static void call_judge(struct run_call *call)
+{
+	const struct policy *policy = call->calls->request->policy;
+	const struct policy_tool found = policy_of_tool(policy, call->name);
+
+	call->rule = call_rule(&call->arena, &found);
+	if (found.decision == POLICY_DENY)
+		call_deny(call, arena_printf(&call->arena, "policy %s denies this tool (%s)",
+					policy_name(policy), call->rule ? call->rule : "tools"));
+	else if (found.decision == POLICY_ASK)
+		call_ask(call);
+	else
+		call_admit(call);
+}
+
 /* ---- from the program ----------------------------------------------------------------------- */
 
 /* Counts the call for its tool.  False: the tool was called too often. */
@@ -662,9 +761,7 @@ static void on_call_read(void *context)
 	} else if (!fits) {
 		call_refuse_it(call, "too_many", "this tool may not be called more often");
 	} else {
-		call->state = CALL_WAITS;
-		list_append(&calls->waiting, &call->turn);
-		calls_dispatch(calls);
+		call_judge(call);
 	}
 	calls_let_end(calls);
 }
@@ -915,6 +1012,8 @@ void run_calls_describe(struct run_calls *calls)
 
 	fill_uint(&fill, "count", calls->count);
 	fill_uint(&fill, "failed", calls->failed);
+	if (calls->denied)
+		fill_uint(&fill, "denied", calls->denied);
 	fill_int(&fill, "waited_us", execution_waited_us(&request->execution));
 	fill_value(&fill, "by_tool", counts_of(calls, &request->arena));
 	request->result.calls = fill_done(&fill);

@@ -2,11 +2,15 @@
  * The calls of tools by one run: functions of its client, which the client answers (call.reply).
  *
  *	program --JOB_CALL--> READ --> WAITS --> RECORDED --> SENT --call.reply--> ANSWERED --> OVER
- *	                       |        |            |          |                      |
- *	                       +--------+------------+----------+----------------------+
- *	                            refused, too late, its client or its run has gone
+ *	                     |    |    ^ |           |          |                      |
+ *	                     |    |    | |           |          |                      |
+ *	                     |   ASKED-' |           |          |                      |
+ *	                     |     |     |           |          |                      |
+ *	                     +-----+-----+-----------+----------+----------------------+
+ *	                       refused, denied, too late, its client or its run has gone
  *
- *	READ      its arguments are read and compared with the tool's schema
+ *	READ      its arguments are read and compared with the tool's schema, and its policy is asked
+ *	ASKED     an approver must allow it (call_approval.h)
  *	WAITS     for its turn: calls_at_once, and the store must durably know the run
  *	RECORDED  its row must be on the disk first, since the tool has effects
  *	SENT      the client has it

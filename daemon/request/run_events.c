@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "daemon/news/events.h"
+#include "daemon/request/call_approval.h"
 #include "daemon/request/parking.h"
 #include "daemon/request/request.h"
 #include "daemon/services.h"
@@ -170,6 +171,44 @@ void event_run_asked(const struct request *request)
 void event_run_approved(const struct request *request)
 {
 	(void)send_event(request, EVENT_APPROVED);
+}
+
+/* The same keys as for a run, and which call it is. */
+static void send_call_event(const struct call_approval *asked, enum event_kind kind)
+{
+	const struct event event = event_of(asked->request, kind);
+	struct events *events = asked->request->services->events;
+	struct value *rules;
+	struct value *map;
+	struct arena arena;
+
+	if (!events_hears(events, &event))
+		return;
+	arena_init(&arena, EVENT_BYTES);
+	map = describe_run(&arena, asked->request, &event);
+	value_map_put(&arena, map, "call", value_uint(&arena, asked->number));
+	put_event_text(&arena, map, "tool", asked->tool);
+	rules = value_list(&arena);
+	if (asked->rule)
+		value_list_add(&arena, rules, value_text(&arena, asked->rule));
+	value_map_put(&arena, map, "rules", rules);
+	if (kind == EVENT_ASKED)
+		value_map_put(&arena, map, "until_us", value_int(&arena, asked->until_wall_us));
+	else
+		value_map_put(&arena, map, "by", value_int(&arena, asked->by));
+	put_event_text(&arena, map, "reason", asked->reason);
+	events_tell(events, &event, map);
+	arena_done(&arena);
+}
+
+void event_call_asked(const struct call_approval *asked)
+{
+	send_call_event(asked, EVENT_ASKED);
+}
+
+void event_call_approved(const struct call_approval *asked)
+{
+	send_call_event(asked, EVENT_APPROVED);
 }
 
 void event_run_ended(const struct request *request)

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 
+struct call_approval;
 struct request;
 
 /*
@@ -19,6 +20,10 @@ void event_run_started(struct request *request);
 /* The run waits for approval, or was approved. */
 void event_run_asked(const struct request *request);
 void event_run_approved(const struct request *request);
+
+/* A call of a tool waits for an approver, or was approved. */
+void event_call_asked(const struct call_approval *asked);
+void event_call_approved(const struct call_approval *asked);
 
 /* The run is recorded: sends `limit` if it applies, then `finished` or `denied`. */
 void event_run_ended(const struct request *request);

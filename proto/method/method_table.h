@@ -71,7 +71,7 @@
 	X(POLICIES_TEST,      "policies.test",      OWNER_ADMIN, "policies.test.json", NULL,       \
 		method_policies_test, NULL, NULL)                                                  \
 	X(APPROVALS_LIST,     "approvals.list",     APPROVER,    "approvals.list.json", NULL,      \
-		method_from_store, ONLINE(answer_approvals), NULL)                                 \
+		method_from_store, ONLINE(answer_approvals), method_approvals_found)               \
 	X(APPROVALS_APPROVE,  "approvals.approve",  APPROVER,    "approvals.approve.json", NULL,   \
 		method_decide, ONLINE(answer_run), method_decide_found)                            \
 	X(APPROVALS_DENY,     "approvals.deny",     APPROVER,    "approvals.deny.json", NULL,      \
