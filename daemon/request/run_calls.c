@@ -170,6 +170,18 @@ static uint64_t time_of(const struct run_call *call)
 	return own && own < most ? own : most;
 }
 
+/* Of what is left of calls_ms: it leaves its client the time to answer, and takes half at least. */
+static uint64_t time_to_decide(const struct run_call *call)
+{
+	const struct request *request = call->calls->request;
+	const uint64_t waited_ms = (uint64_t)execution_waited_us(&request->execution) / 1000;
+	const uint64_t most = request->spec.limits.calls_ms;
+	const uint64_t left = most > waited_ms ? most - waited_ms : 0;
+	const uint64_t answer = time_of(call);
+
+	return left > 2 * answer ? left - answer : left / 2;
+}
+
 static void call_fail(struct run_call *call, const char *code, const char *message)
 {
 	call->code = code;
@@ -205,7 +217,7 @@ static void on_made(struct recording *recording, const struct err *err)
 	else if (err)
 		call_lose(call);
 	else if (call->state == CALL_ASKED)
-		call_approval_wait(&call->approval, time_of(call));
+		call_approval_wait(&call->approval, time_to_decide(call));
 	else
 		call_send(call);
 }
