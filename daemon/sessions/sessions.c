@@ -326,17 +326,29 @@ static void step_aside(struct session *session)
 	serve_next(session);
 }
 
+static void go_on_with(struct session_turn *turn)
+{
+	turn->is_awaiting = false;
+	turn->on_turn(turn);
+}
+
+void session_is_back(struct session *session)
+{
+	struct session_turn *turn = session->now;
+
+	if (turn && turn->is_awaiting && !turn->is_cell)
+		go_on_with(turn);
+}
+
 void session_settled(struct session *session)
 {
 	struct session_turn *turn = session->now;
 
 	session->used_ms = clock_ms();
-	if (!turn) {
+	if (!turn)
 		serve_next(session);
-	} else if (turn->is_awaiting) {
-		turn->is_awaiting = false;
-		turn->on_turn(turn);
-	}
+	else if (turn->is_awaiting)
+		go_on_with(turn);
 }
 
 int session_go_back(struct session_turn *turn, uint32_t number)

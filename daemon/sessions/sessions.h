@@ -35,6 +35,7 @@ struct session_turn {
 	struct session *session;
 	/* its turn has come, or what it awaits has; or the session has ended */
 	void (*on_turn)(struct session_turn *turn);
+	bool is_cell;   /* it needs the worker */
 	bool is_coming; /* it is read or judged, or waits for approval; later cells wait for it */
 	bool is_waiting;
 	bool is_running;  /* it is this cell's turn */

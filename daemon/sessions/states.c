@@ -37,9 +37,9 @@ static const char *const step_words[] = {
 	[STATES_PARK] = "park",
 	[STATES_PERMIT] = "permit",
 	[STATES_FORK] = "fork",
-	[STATES_KILL] = "kill",
 	[STATES_PROMOTE] = "promote",
 	[STATES_WAKE] = "wake",
+	[STATES_ALONE] = "alone",
 	[STATES_STAND] = "stand",
 };
 
@@ -113,6 +113,8 @@ struct value *states_to_value(const struct states *states, struct arena *arena)
 
 	for (unsigned i = 0; i < states->count; i++)
 		value_list_add(arena, list, value_uint(arena, states->kept[i].number));
+	if (states->is_back)
+		value_list_add(arena, list, value_uint(arena, states->number));
 	return list;
 }
 
@@ -194,6 +196,7 @@ static void rest(struct session *session)
 	struct states *states = &session->states;
 
 	states->step = STATES_REST;
+	states->is_back = false;
 	timer_close(states->clock);
 	states->clock = NULL;
 	forget_made(states);
@@ -210,56 +213,76 @@ static void give_up(struct session *session, const char *why)
 
 /* ---- standing still ------------------------------------------------------------------------- */
 
-static void stand_when_due(void *owner);
+static void look_again(void *owner);
 
-/* The state is never used up: it is kept again under its number. */
-static void after_standing(struct session *session)
+/* Whether what the kernel is to do has happened. */
+static bool is_due(const struct session *session)
 {
-	struct states *states = &session->states;
-
-	if (!states->goes_back) {
-		rest(session);
-		return;
-	}
-	states->goes_back = false;
-	session->state = states->number;
-	states_keep(session, states->number);
+	return session->states.step == STATES_ALONE ? knobs_pids_now(&session->worker->knobs) == 1
+						    : worker_stands(session->worker);
 }
 
-static void look_whether_it_stands(struct session *session)
+static void go_on(struct session *session)
+{
+	if (session->states.step == STATES_ALONE)
+		states_keep(session, session->states.number);
+	else
+		rest(session);
+}
+
+static void look(struct session *session)
 {
 	struct states *states = &session->states;
 
-	if (worker_stands(session->worker)) {
-		after_standing(session);
+	if (is_due(session)) {
+		go_on(session);
 		return;
 	}
 	timer_close(states->clock);
-	states->clock = timer_new(session->sessions->loop, LOOK_MS, 0, stand_when_due, session);
+	states->clock = timer_new(session->sessions->loop, LOOK_MS, 0, look_again, session);
 	if (!states->clock)
 		lose(session, "no memory for a timer");
 }
 
-static void stand_when_due(void *owner)
+static void look_again(void *owner)
 {
 	struct session *session = owner;
 
 	session_hold(session);
 	if (clock_ms() - session->used_ms > STEP_MS)
-		lose(session, "it does not stand still");
+		lose(session, "the kernel takes too long");
 	else
-		look_whether_it_stands(session);
+		look(session);
 	session_let_go(session);
+}
+
+static void look_until(struct session *session, enum states_step step)
+{
+	session->states.step = step;
+	session->used_ms = clock_ms();
+	look(session);
 }
 
 static void stand(struct session *session)
 {
-	session->states.step = STATES_STAND;
-	session->used_ms = clock_ms();
 	if (worker_hold_still(session->worker, true) < 0)
 		lose(session, "its cgroup cannot be frozen");
 	else
-		look_whether_it_stands(session);
+		look_until(session, STATES_STAND);
+}
+
+/*
+ * The state is never used up: it is kept again under its number.  The client need not wait for that,
+ * nor for the end of the worker before it.
+ */
+static void be_back(struct session *session)
+{
+	session->states.goes_back = false;
+	session->states.is_back = true;
+	session->state = session->states.number;
+	session_is_back(session);
+	if (session->end == SESSION_OPEN)
+		look_until(session, STATES_ALONE);
 }
 
 /* ---- keeping -------------------------------------------------------------------------------- */
@@ -298,6 +321,7 @@ static void look_whether_kept(struct session *session)
 		return;
 	states->kept[states->count++] = states->made;
 	states->made.job = NULL;
+	states->is_back = false;
 	session->worker->kept++;
 	states->why_not = NULL;
 	if (states->files != KEPT_WELL) {
@@ -463,11 +487,13 @@ void states_keep(struct session *session, uint32_t number)
 
 /* ---- going back ----------------------------------------------------------------------------- */
 
+/* What lives in the leaf is killed.  It dies while the state takes its place. */
 static void promote(struct session *session)
 {
 	if (!enter(session, STATES_PROMOTE))
 		return;
-	if (worker_hold_still(session->worker, false) < 0 || /* nothing lives there now */
+	worker_kill_run(session->worker);
+	if (worker_hold_still(session->worker, false) < 0 ||
 		worker_send_state(session->worker, SLOTMSG_PROMOTE, session->states.number,
 			&session->limits, -1) < 0)
 		lose(session, "no memory, or its slot does not answer");
@@ -481,11 +507,7 @@ void states_go_back(struct session *session, uint32_t number)
 
 	states->number = number;
 	states->goes_back = true;
-	if (session->worker->ended) {
-		promote(session);
-	} else if (enter(session, STATES_KILL)) {
-		worker_kill_run(session->worker);
-	}
+	promote(session);
 }
 
 static void wake(struct session *session)
@@ -591,15 +613,12 @@ void states_on_job(struct session *session, const struct job_head *head, const c
 	else if (step == STATES_FORK)
 		says(session, SAID_WORKER);
 	else if (step == STATES_WAKE)
-		stand(session);
+		be_back(session);
 	else
 		lose(session, "a message out of turn");
 }
 
 bool states_on_worker_ended(struct session *session)
 {
-	if (session->states.step != STATES_KILL)
-		return false;
-	promote(session);
-	return true;
+	return session->states.step == STATES_PROMOTE;
 }

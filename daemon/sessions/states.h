@@ -21,13 +21,13 @@ struct session;
 /* What is being done. */
 enum states_step {
 	STATES_REST,
-	STATES_PARK,   /* the spawner opens the leaf */
-	STATES_PERMIT, /* the slot is asked to permit a fork */
-	STATES_FORK,   /* the worker, the state and the slot are to say what they did */
-	STATES_KILL,   /* the worker dies */
-	STATES_PROMOTE,
-	STATES_WAKE,  /* the state puts its files back */
-	STATES_STAND, /* the worker is to stand still again */
+	STATES_PARK,    /* the spawner opens the leaf */
+	STATES_PERMIT,  /* the slot is asked to permit a fork */
+	STATES_FORK,    /* the worker, the state and the slot are to say what they did */
+	STATES_PROMOTE, /* the slot makes a state the worker */
+	STATES_WAKE,    /* the state puts its files back */
+	STATES_ALONE,   /* the worker before it dies */
+	STATES_STAND,   /* the worker is to stand still again */
 };
 
 #define STATE_NAME_MAX 32
@@ -45,6 +45,7 @@ struct states {
 	enum states_step step;
 	uint32_t number;        /* that is being kept or gone back to */
 	bool goes_back;         /* ... gone back to */
+	bool is_back;           /* ... which has happened: the state is to be kept again */
 	unsigned said;          /* who has said that the state is kept, one bit each */
 	enum kept_why files;    /* what the new state says */
 	bool no_fork;           /* the worker says that it could not */
@@ -86,14 +87,17 @@ const char *states_reason(const struct states *states);
 void states_on_message(struct session *session, const struct slotmsg *msg);
 void states_on_job(struct session *session, const struct job_head *head, const char *body);
 
-/* The worker has died.  False: nobody expected that. */
+/* The worker has died.  False: another one does not take its place. */
 bool states_on_worker_ended(struct session *session);
 
-/* [number ...] */
+/* [number ...], with the one that is being kept again. */
 struct value *states_to_value(const struct states *states, struct arena *arena);
 
 /* [{state, name?} ...] */
 struct value *states_pinned(const struct states *states, struct arena *arena);
 
-/* in sessions.c: the step is over, and cells may go on. */
+/* In sessions.c: the session is in the state to which it was to go back.  It may end by this. */
+void session_is_back(struct session *session);
+
+/* In sessions.c: the step is over, and cells may go on. */
 void session_settled(struct session *session);

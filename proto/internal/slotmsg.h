@@ -67,7 +67,7 @@ enum slotmsg_kind {
 	 * which the kernel tells who it is
 	 */
 	SLOTMSG_KEEP,
-	SLOTMSG_PROMOTE,     /* state: it becomes the worker, whose processes are dead */
+	SLOTMSG_PROMOTE,     /* state: it becomes the worker, whose processes are killed */
 	SLOTMSG_STATE_DROP,  /* state: kill it */
 	SLOTMSG_WORKER_DROP, /* the run is over: kill all remaining processes, delete the files */
 

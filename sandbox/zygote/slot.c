@@ -708,15 +708,18 @@ static int on_hello(struct slot *slot, struct err *err)
 	return tell_state(slot, SLOTMSG_KEPT, number, 0, &why, err);
 }
 
+/* A worker that lives is one that the daemon has killed. */
 static int promote(struct slot *slot, const struct slotmsg *msg, struct err *err)
 {
 	struct state state;
 
-	if (slot->worker > 0 || slot->init <= 0)
-		return err_set(err, ERR_MISSING, "the worker lives, or nothing does");
+	if (slot->init <= 0)
+		return err_set(err, ERR_MISSING, "nothing lives");
 	if (states_promote(&slot->states, msg->state, slot->joins, slot->join_count, &state, err) <
 		0)
 		return -1;
+	if (slot->worker > 0)
+		states_bury(&slot->states, slot->worker, slot->worker_fd);
 	slot->worker = state.pid;
 	slot->worker_fd = state.pidfd;
 	slot->cpu_spent = false;
@@ -749,8 +752,8 @@ static int on_state_ends(struct slot *slot, struct err *err)
 {
 	uint32_t number;
 
-	while ((number = states_reap(&slot->states)))
-		if (tell_state(slot, SLOTMSG_STATE_GONE, number, 0, NULL, err) < 0)
+	while (states_reap(&slot->states, &number))
+		if (number && tell_state(slot, SLOTMSG_STATE_GONE, number, 0, NULL, err) < 0)
 			return -1;
 	return 0;
 }

@@ -159,19 +159,26 @@ bool states_drop(struct states *states, uint32_t number)
 	return true;
 }
 
-uint32_t states_reap(struct states *states)
+/* The state has left a place in the list. */
+void states_bury(struct states *states, pid_t worker, int pidfd)
+{
+	(void)kill(worker, SIGKILL);
+	states->list[states->count++] = (struct state){ .pid = worker, .pidfd = pidfd };
+}
+
+bool states_reap(struct states *states, uint32_t *ret_number)
 {
 	for (unsigned i = 0; i < states->count; i++) {
 		struct pollfd poll_fd = { .fd = states->list[i].pidfd, .events = POLLIN };
-		uint32_t number = states->list[i].number;
 
 		if (poll(&poll_fd, 1, 0) != 1)
 			continue;
+		*ret_number = states->list[i].number;
 		reap(&states->list[i]);
 		take_out(states, &states->list[i]);
-		return number;
+		return true;
 	}
-	return 0;
+	return false;
 }
 
 void states_forget(struct states *states)

@@ -15,7 +15,7 @@
 #include "proto/internal/slotmsg.h"
 
 struct state {
-	uint32_t number;
+	uint32_t number; /* 0: a worker whose place another one has taken, and which dies */
 	pid_t pid;
 	int pidfd;
 };
@@ -51,11 +51,14 @@ int states_hear(struct states *states, pid_t worker, struct state *ret_state, st
 int states_promote(struct states *states, uint32_t number, const int *joins, unsigned join_count,
 	struct state *ret_state, struct err *err);
 
+/* Kills a worker, after states_promote(), and takes it over. */
+void states_bury(struct states *states, pid_t worker, int pidfd);
+
 /* Kills and reaps it.  False: there is no such state. */
 bool states_drop(struct states *states, uint32_t number);
 
-/* Reaps a state that has died, and returns its number; 0: none has. */
-uint32_t states_reap(struct states *states);
+/* Reaps a process of the list that has died.  False: none has. */
+bool states_reap(struct states *states, uint32_t *ret_number);
 
 /* The worker is dead, and nobody else lives in its pid namespace: reaps what is left. */
 void states_forget(struct states *states);

@@ -66,6 +66,8 @@ def switches(pid):
 
 session = opened(states=0)
 cell(session, "while :; do :; done & sleep 98765 & while sleep 0.001; do echo beat >>/work/beats; done & true")
+while not pids_of("98765"):  # the cell may end before its job executes sleep
+    cell(session, "sleep 0.05")
 sleeper = pids_of("98765")[0]
 busy = [pid for pid in children(spawner) if command(pid).startswith("/usr/bin/bash") and lives(pid)]
 before = {pid: switches(pid) for pid in busy if os.path.exists(f"/proc/{pid}/status")}

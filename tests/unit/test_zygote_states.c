@@ -142,16 +142,35 @@ TEST(only_one_is_made_at_a_time_and_not_too_many)
 	CHECK_EQ_INT(states.count, 0);
 }
 
+TEST(a_worker_that_is_replaced_is_killed_and_reaped_without_a_number)
+{
+	struct states states = made();
+	pid_t pid = fork();
+	uint32_t number = 9;
+
+	if (pid == 0)
+		for (;;)
+			(void)pause();
+	(void)kept(&states, 7);
+	states_bury(&states, pid, (int)syscall(SYS_pidfd_open, pid, 0));
+	while (!states_reap(&states, &number))
+		;
+	CHECK_EQ_INT(number, 0);
+	CHECK_EQ_INT(states.count, 1);
+	CHECK(kill(pid, 0) < 0);
+	states_forget(&states);
+}
+
 TEST(a_state_that_dies_is_reaped_and_named)
 {
 	struct states states = made();
 	struct state state = kept(&states, 7);
-	uint32_t number;
+	uint32_t number = 0;
 
 	(void)kept(&states, 8);
-	CHECK_EQ_INT(states_reap(&states), 0);
+	CHECK(!states_reap(&states, &number));
 	CHECK(kill(state.pid, SIGKILL) == 0);
-	while (!(number = states_reap(&states)))
+	while (!states_reap(&states, &number))
 		;
 	CHECK_EQ_INT(number, 7);
 	CHECK_EQ_INT(states.count, 1);
