@@ -29,11 +29,11 @@ static const struct settled {
 	{ "cache", "the result of a cell is not cached: it depends on the cells before it" },
 };
 
-/* Keys of which only cells of Python know. */
-static const struct settled strange_to_others[] = {
-	{ "tools", "only a cell of Python calls tools" },
-	{ "tools_as", "only a cell of Python calls tools" },
-	{ "display", "only a cell of Python displays" },
+/* Keys of which cells of bash know nothing. */
+static const struct settled strange_to_bash[] = {
+	{ "tools", "a cell of bash calls no tools" },
+	{ "tools_as", "a cell of bash calls no tools" },
+	{ "display", "a cell of bash displays nothing" },
 };
 
 /* Limits of the session's processes, which are there before the cell. */
@@ -60,12 +60,12 @@ static const struct settled *find_settled(
 	return NULL;
 }
 
-static bool is_of_python(const struct request *request)
+static bool is_of_bash(const struct request *request)
 {
 	const struct runtime *runtime =
 		pool_find(request->services->pool, request->session->language);
 
-	return runtime && runtime->config->kind == KIND_PYTHON;
+	return runtime && runtime->config->kind == KIND_COMMAND;
 }
 
 /* "denied" is what a session without a network has. */
@@ -83,8 +83,8 @@ static int check_settled(struct request *request, struct job_refusal *ret_refusa
 	const struct value *trace = value_get(request->params, "trace");
 	const struct settled *key = find_settled(request, settled, COUNT_OF(settled));
 
-	if (!key && !is_of_python(request))
-		key = find_settled(request, strange_to_others, COUNT_OF(strange_to_others));
+	if (!key && is_of_bash(request))
+		key = find_settled(request, strange_to_bash, COUNT_OF(strange_to_bash));
 	if (key)
 		return refuse(request, ret_refusal, key->key, "conflict", key->why);
 	for (size_t i = 0; i < COUNT_OF(settled_limits); i++)

@@ -145,7 +145,7 @@ eq(refused(error), ("conflict", "/from", "state"), "and so is a cell from an ear
 ok("threads" in error["message"], "which says why", error)
 error, _ = answer("run", session=session, code="1", atomic=True)
 eq(refused(error), ("conflict", "/atomic", "state"), "and so is one that could not be undone")
-for key, value in (("policy", "observe"), ("env", {"A": "b"}), ("entrypoint", "x.js"), ("deterministic", True), ("tools", []), ("display", True), ("language", "python")):
+for key, value in (("policy", "observe"), ("env", {"A": "b"}), ("entrypoint", "x.js"), ("deterministic", True), ("language", "python")):
     error, _ = answer("run", session=session, code="1", **{key: value})
     eq(refused(error), ("bad_request", "/" + key, "conflict"), f"a cell with {key} is refused")
 eq(printed(session, "console.log(x)"), "again\n", "the session goes on after refusals")

@@ -3,36 +3,40 @@
 //
 // V8 evaluates a cell as the console of its debugger does: what the cell declares at its top stays and may
 // be declared again, and it may await.  The debugger's interface is used within the process; no port is
-// opened.  A cell is over when its last statement has run and what that awaits has come.  Then this thread
-// waits for the next cell, and the daemon freezes the process.
+// opened.  A cell is over when its last statement has run, what that awaits has come, and the tools that it
+// has called have answered.  Then this thread waits for the next cell, and the daemon freezes the process.
 
 const { process, setImmediate } = globalThis; // the program may replace them
 const { ReadStream, writeSync } = require('fs');
 const { Session } = require('inspector');
 const Module = require('module');
-const { inspect } = require('util');
+const { inspect, types } = require('util');
 const vm = require('vm');
 
 // Exports of the worker's other scripts, as it has loaded them: loaded again, they would know of nothing.
 let describe = null;
+let display = null; // display.js
+let tools = null; // tools.js
 let WORK, writeCellFiles; // files.js
 let ERROR, DONE, plainJson, tell, tellBegun, readCell; // job.js
 let forgetModules, makeMain, sourceOf; // program.js
 
 function take(parts) {
-  ({ describe } = parts);
+  ({ describe, display, tools } = parts);
   ({ WORK, writeCellFiles } = parts.files);
   ({ ERROR, DONE, plainJson, tell, tellBegun, readCell } = parts.words);
   ({ forgetModules, makeMain, sourceOf } = parts.program);
 }
 
 const REPORT_MAX = 64 << 10;
-const NETWORK = 16; // of the job's flags
+const DISPLAY = 4, NETWORK = 16; // of the job's flags
 const UNSETTLED = 13; // node's exit code for an await at the top that never ends
 const GROUP = 'cell'; // of objects that the debugger's interface holds for us
 
 // The program may replace these, too.
 const { defineProperty } = Object;
+const { isPromise } = types;
+const then = Function.prototype.call.bind(Promise.prototype.then);
 const reallyExit = process.reallyExit.bind(process);
 const on = process.on.bind(process);
 const listeners = process.listeners.bind(process);
@@ -119,6 +123,7 @@ let job = null;
 let failJob = null; // tells that a cell cannot begin
 let turn = 0; // counts evaluations
 let isBegun = false, hasFailed = false, isUnsettled = false, isEnding = false, isComing = false;
+let isShowing = false; // waits for a promise, to display what it brings
 const early = []; // errors that came before the cell, which they end
 
 function begin() {
@@ -136,13 +141,33 @@ function isOurs(line) {
   return [__dirname, 'node:inspector:', 'node:internal/timers:', 'node:internal/process/'].some((part) => line.includes(part));
 }
 
+// The last frame of an error with fields of its own has the bracket before these.
+function withoutOurs(lines) {
+  const kept = [];
+  for (const line of lines) {
+    if (!isOurs(line)) kept.push(line);
+    else if (line.endsWith(' {') && kept.length) kept[kept.length - 1] += ' {';
+  }
+  return kept;
+}
+
 // As node prints an error that ends a program.
 function textOf(error, told) {
   const mark = told.text ? `${told.text}\n${' '.repeat(Math.max(0, told.column - 1))}^\n` : '';
   const place = told.line ? `${WORK}${told.file ?? job.name}:${told.line}\n${mark}\n` : '';
   const whole = told.syntax ? error.stack : inspect(error);
-  const shown = whole.split('\n').filter((line) => !isOurs(line)).join('\n');
+  const shown = withoutOurs(whole.split('\n')).join('\n');
   return error instanceof Error ? `${place}${shown}\n` : `${place}Uncaught:\n${shown}\n`;
+}
+
+const NO_LOADER = 'import() finds no loader in a text that eval() or new Function() has compiled: call import() in the cell itself';
+
+// What node says of an import() without a loader means nothing to a program.
+function explain(error) {
+  const isIt = error?.code === 'ERR_VM_DYNAMIC_IMPORT_CALLBACK_MISSING' || error?.message === 'Invalid host defined options';
+  if (!isIt) return;
+  error.stack = error.stack.replace(error.message, NO_LOADER);
+  error.message = NO_LOADER;
 }
 
 // `place`: of a syntax error; undefined: the cell threw the error.
@@ -151,6 +176,7 @@ function fail(error, place) {
   hasFailed = true;
   try {
     if (!place) begin();
+    explain(error);
     const told = describe(job, error, place !== undefined, place);
     const body = plainJson(told);
     if (isFirst && body.length <= REPORT_MAX) tell(ERROR, 0, body);
@@ -196,6 +222,10 @@ function onUncaught(error) {
 // Nothing is left that could end the cell, which still waits.
 function onEmptyLoop() {
   if (isEnding) return;
+  if (isShowing) { // as at the end of a run, there is nothing to display then
+    finish();
+    return;
+  }
   isUnsettled = true;
   try {
     print('Warning: Detected unsettled top-level await\n');
@@ -212,12 +242,45 @@ function watch() {
     if (!listeners(event).includes(listener)) on(event, listener);
 }
 
+function show(value) {
+  try {
+    display.showValue(value);
+  } catch (error) {
+    fail(error);
+  }
+}
+
+// Displays the value of the last expression, as in a run: what a promise brings is shown when it comes.
+// Returns whether it is still to come.
+function showLast(own, told) {
+  const value = valueOf(told);
+  isShowing = isPromise(value);
+  if (!isShowing) {
+    show(value);
+    return false;
+  }
+  const come = (showOrFail) => (found) => {
+    if (own !== turn || isEnding) return;
+    showOrFail(found);
+    finish();
+  };
+  then(value, come(show), come((error) => fail(error)));
+  return true;
+}
+
 // Trouble: what the cell awaits is garbage, so nothing can end it; or the process exits.
-function settle(trouble, reply) {
-  if (process._exiting) return;
+function settle(own, trouble, reply) {
+  if (process._exiting || own !== turn) return;
   if (trouble) onEmptyLoop();
   else if (reply.exceptionDetails) failAsTold(reply.exceptionDetails);
+  else if (job.flags & DISPLAY && !isEnding && showLast(own, reply.result)) return;
   finish();
+}
+
+// They are for the program alone, so they come last.
+function givePowers() {
+  display.hear(Boolean(job.flags & DISPLAY));
+  if (job.tools) tools.offer(job.tools);
 }
 
 function evaluate() {
@@ -226,13 +289,16 @@ function evaluate() {
   const text = sourceOf(job);
   watch();
   const isSound = compiles(text);
-  if (isSound) begin();
+  if (isSound) {
+    begin();
+    givePowers();
+  }
   post('Runtime.evaluate', {
     expression: `${isSound ? withLoader(text) : text}\n//# sourceURL=${WORK}${job.name}`,
     replMode: true,
     awaitPromise: true,
     objectGroup: GROUP,
-  }, (trouble, reply) => { if (own === turn) settle(trouble, reply); });
+  }, (trouble, reply) => settle(own, trouble, reply));
   for (const error of early.splice(0)) onUncaught(error);
 }
 
@@ -255,18 +321,35 @@ function exitCode() {
   return code & 255;
 }
 
+// The next cell comes over the socket over which answers come, so none may be missing.  A cell that has run
+// may go on while they come, and call more tools; one that has failed may not.
+function isAnswered() {
+  if (hasFailed) {
+    turn++;
+    tools.close();
+  }
+  return !tools.waitForAnswers(() => setImmediate(end));
+}
+
+function takePowers() {
+  tools.withdraw();
+  display.hear(false);
+}
+
 // Tells the end, and waits for the next cell.
 function end() {
+  if (!isAnswered()) return;
   turn++;
   forgetObjects();
   try {
+    takePowers();
     if (!hasFailed) begin(); // a cell that did not compile never began
     tell(DONE, exitCode());
     job = readCell();
   } catch {
     reallyExit(1); // the program has closed the socket
   }
-  isBegun = hasFailed = isUnsettled = isEnding = false;
+  isBegun = hasFailed = isUnsettled = isEnding = isShowing = false;
   takeNext();
   if (job.flags & NETWORK) evaluateSoon();
   else evaluate();

@@ -1,13 +1,13 @@
 'use strict';
 // What a program displays: the value of its last expression, and what it passes to display().
 //
-// Only runs that ask for it load this.  Items go to the daemon as JOB_DISPLAY; the format and its bounds
+// Only runs that ask for it load this, and sessions.  Items go to the daemon as JOB_DISPLAY; the format and its bounds
 // are those of proto/job/job_display.h.
 
 const { writeSync } = require('fs');
 const { inspect, types } = require('util');
 const vm = require('vm');
-const { DISPLAY, HEAD_LEN, JOB, head } = require('./job.js');
+const { DISPLAY, HEAD_LEN, JOB, head, patiently } = require('./job.js');
 
 const TEXT_MOST = 1 << 20; // characters of a text
 const PLAIN_MOST = 256 << 10; // of the JSON text of an object or an array
@@ -78,24 +78,15 @@ function put(parts, value) {
 
 // ---- sending ---------------------------------------------------------------------------------
 
-const bell = new Int32Array(new SharedArrayBuffer(4));
-
-// Once the loop has watched the socket for answers of tools, it does not block any more.
-function writeSome(bytes, at) {
-  try {
-    return writeSync(JOB, bytes, at, bytes.length - at, null);
-  } catch (error) {
-    if (error.code !== 'EAGAIN') throw error;
-    Atomics.wait(bell, 0, 0, 1);
-    return 0;
-  }
-}
-
 function writeAll(bytes) {
-  for (let at = 0; at < bytes.length;) at += writeSome(bytes, at);
+  for (let at = 0; at < bytes.length;)
+    at += patiently(() => writeSync(JOB, bytes, at, bytes.length - at, null));
 }
+
+let isHeard = true; // false: in a cell of a session that does not display, this goes nowhere
 
 function send(data, isMain) {
+  if (!isHeard) return;
   const parts = [];
   put(parts, { main: isMain, data });
   const bytes = Buffer.concat(parts);
@@ -169,10 +160,14 @@ display.mime = function mime(given) {
   send(data, false);
 };
 
+function showValue(value) {
+  if (value !== undefined) send(typesOf(value), true);
+}
+
 // A promise is shown when it is fulfilled; if it is rejected, node reports that.
 function showMain(value) {
   if (types.isPromise(value)) value.then(showMain);
-  else if (value !== undefined) send(typesOf(value), true);
+  else showValue(value);
 }
 
 // ---- the program -----------------------------------------------------------------------------
@@ -203,4 +198,16 @@ function start() {
   Object.defineProperty(globalThis, 'display', { value: display, writable: true, configurable: true });
 }
 
-module.exports = { start, callOf };
+// ---- cells of a session ------------------------------------------------------------------------
+
+let isDefined = false;
+
+// The function stays, so those of an earlier cell that use it display in the cell that calls them.
+function hear(isOn) {
+  isHeard = isOn;
+  if (!isOn || isDefined) return;
+  isDefined = true;
+  start();
+}
+
+module.exports = { start, callOf, hear, showValue };

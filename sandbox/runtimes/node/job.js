@@ -34,6 +34,21 @@ function plainJson(value) {
   return text;
 }
 
+// Once the loop has watched the socket for answers of tools, it does not block any more.
+const bell = new Int32Array(new SharedArrayBuffer(4));
+const { wait } = Atomics;
+
+function patiently(work) {
+  for (;;) {
+    try {
+      return work();
+    } catch (error) {
+      if (error.code !== 'EAGAIN') throw error;
+      wait(bell, 0, 0, 1);
+    }
+  }
+}
+
 let line = JOB; // where messages go: in a rehearsal to /dev/null
 
 function speakTo(fd = JOB) {
@@ -42,7 +57,7 @@ function speakTo(fd = JOB) {
 
 function send(rest) {
   while (rest.length) {
-    const sent = writeSync(line, rest, null, 'latin1');
+    const sent = patiently(() => writeSync(line, rest, null, 'latin1'));
     let left = '';
     for (let i = sent; i < rest.length; i++) left += rest[i];
     rest = left;
@@ -85,7 +100,7 @@ const room = Buffer.alloc(64 << 10); // few jobs are larger, so one read is enou
 // Reads until `bytes`, which has `have` bytes, has `want`; returns the number that it has then.
 function readOn(fd, bytes, have, want) {
   while (have < want) {
-    const got = readSync(fd, bytes, have, bytes.length - have, null);
+    const got = patiently(() => readSync(fd, bytes, have, bytes.length - have, null));
     if (got === 0) reallyExit(1); // the daemon is gone
     have += got;
   }
@@ -140,4 +155,4 @@ function writeJob(code, name) {
   return head.map(littleEndian).join('') + code + name;
 }
 
-module.exports = { JOB, HEAD_LEN, MAGIC, numberAt, READY, FAILED, ERROR, DONE, DISPLAY, plainJson, head, speakTo, tell, tellBegun, linger, readJob, readCell, writeJob };
+module.exports = { JOB, HEAD_LEN, MAGIC, numberAt, READY, FAILED, ERROR, DONE, DISPLAY, plainJson, head, patiently, speakTo, tell, tellBegun, linger, readJob, readCell, writeJob };

@@ -132,7 +132,8 @@ function warmUp() {
 function runCells() {
   process.removeAllListeners('uncaughtExceptionMonitor');
   process.removeAllListeners('exit');
-  require('./cells.js')(job, { describe, files, words, program }, setProcess, fail);
+  const parts = { describe, display: require('./display.js'), files, program, tools: require('./tools.js'), words };
+  require('./cells.js')(job, parts, setProcess, fail);
 }
 
 // Does everything for a job, up to its first line.
@@ -153,7 +154,7 @@ function perform(fd) {
   const start = program.starterOf(job, display);
   display?.start();
   if (job.flags & DETERMINISTIC) require('./steady.js')();
-  if (job.tools) require('./tools.js')(job.tools);
+  if (job.tools) require('./tools.js').offer(job.tools);
   program.forgetModules();
   if (failure) report(failure, true);
   else tellBegun();
