@@ -76,7 +76,7 @@ struct value *repl_params(struct repl *repl, struct bytes code)
 		(void)value_map_put(arena, params, "from", value_uint(arena, repl->from));
 	if (repl->is_typed)
 		(void)value_map_put(arena, params, "stream", value_bool(arena, true));
-	if (repl->is_typed && repl->language == CELL_PYTHON)
+	if (repl->is_typed && repl->language != CELL_BASH)
 		(void)value_map_put(arena, params, "display", value_bool(arena, true));
 	return params;
 }

@@ -11,6 +11,8 @@ for line in "function f(y) {", "  return x + y // }":
     ok(t.wait_for("... ")[0], f"{line!r} goes on", t.seen)
 t.types("}\n", ">>> ", "and ends with its bracket")
 t.types("console.log('is', f(2))\n", "is 42\r\n", "then it runs")
+t.types("x + 2\n", "42\r\n", "the value of an expression is shown")
+t.types("Promise.resolve('later')\n", "'later'\r\n", "and what a promise brings")
 t.types("null.x\n", "TypeError", "an error is shown, and the session goes on")
 t.types("require('fs').writeFileSync('kept.txt', 'abc')\n", ">>> ", "a file is written")
 t.types("%files\n", "kept.txt", "%files lists it")
