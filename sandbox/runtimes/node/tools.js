@@ -7,7 +7,7 @@
 // In a session, an offer is that of one cell: what it has left of its functions calls nobody in a later one.
 
 const { readSync, writeSync } = require('fs');
-const { JOB, HEAD_LEN, MAGIC, numberAt, patiently: untilReady } = require('./job.js');
+const { JOB, HEAD_LEN, MAGIC, FAILED, numberAt, tell, linger, patiently: untilReady } = require('./job.js');
 
 const CALL = 9, RETURN = 10, RAISE = 11;
 
@@ -93,11 +93,18 @@ function tellAnswered() {
   call?.();
 }
 
+// What has come is no answer but the next cell: the program has forged the end of this one.
+function failNext() {
+  tell(FAILED, 0, 'a cell before it has said that it was over, and goes on');
+  linger();
+  reallyExit(1);
+}
+
 function take(piece) {
   rest = rest.length ? Buffer.concat([rest, piece]) : piece;
   while (rest.length >= HEAD_LEN) {
     const kind = numberAt(rest, 4), end = HEAD_LEN + numberAt(rest, 8);
-    if (kind !== RETURN && kind !== RAISE) reallyExit(1); // the next cell: the program has forged the end of this one
+    if (kind !== RETURN && kind !== RAISE) failNext();
     if (rest.length < end) break;
     settle(numberAt(rest, 12), kind === RETURN, rest.toString('utf8', HEAD_LEN, end));
     rest = rest.subarray(end);
