@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 
+from toolbox import Toolbox, tool
 from wire import Client, children, command, done, eq, ok, wait_until
 
 FOLDER, SPAWNER = sys.argv[1], int(sys.argv[2])
@@ -151,6 +152,23 @@ s = Session(language="javascript")
 for path in "ab":
     result = s.cell(f"console.log(await (await fetch('http://api.test:{HTTP}/{path}')).text())")
     eq((result["stdout"].strip(), rows(result)), (f"GET /{path} of api.test", [("api.test", HTTP, "allowed", 1)]), f"a cell of node fetches /{path}")
+box = Toolbox()
+
+
+def calls(code):
+    params = {"session": s.id, "code": code, "tools": [tool("add")], "limits": LONG}
+    return box.finish(box.send("run", **params), {"add": lambda a, b: a + b})
+
+
+# Timers that are due fire before the next cell begins, when its name is known and its tools are not there.
+calls("""
+const mine = process.argv[1], own = tools.add, early = [];
+const call = () => (globalThis.tools?.add ?? own)({ a: 1, b: 1 }).then(String, (error) => error.code);
+const timer = setInterval(() => { if (process.argv[1] !== mine && !early.length) early.push(call()) }, 1);
+""")
+result = calls("clearInterval(timer); console.log(...await Promise.all(early), await tools.add({ a: 20, b: 22 }))")
+ok(result["stdout"] in ("gone 42\n", "42\n"), "a timer that fires before its cell calls no tool", result)
+eq(result["calls"]["count"], 1, "and does not wait for an answer")
 s.close()
 
 # ---- refused, and sessions without --------------------------------------------------------------

@@ -22,6 +22,7 @@ const { parse, stringify } = JSON;
 const { getPrototypeOf, entries, keys } = Object;
 const { isArray } = Array;
 const { isSafeInteger } = Number;
+const { defineProperty } = Reflect; // which returns false where it cannot
 
 // ---- msgpack ---------------------------------------------------------------------------------
 
@@ -195,7 +196,7 @@ function callOf(source, options, names) {
 }
 
 function start() {
-  Object.defineProperty(globalThis, 'display', { value: display, writable: true, configurable: true });
+  defineProperty(globalThis, 'display', { value: display, writable: true, configurable: true });
 }
 
 // ---- cells of a session ------------------------------------------------------------------------
