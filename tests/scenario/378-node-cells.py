@@ -212,7 +212,7 @@ session = another(session)
 
 result = cell(session, f"const pending = code(tools.silent()); say(word({DONE})); await pending", SLOW, FUNCTIONS)
 eq((result["outcome"], [row["code"] for row in box.record(result)]), ("ok", ["gone"]), "a call that waits at a forged end is gone")
-old, number = result["run_id"], box.calls[0]["call"]
+old, number = result["run_id"], 1  # its client may not have heard of it
 error, _ = box.receive(box.send("call.reply", run_id=old, call=number, result="forged"))
 ok(error, "its answer is refused when its cell is over", error)
 result = after(session, "console.log(await tools.add(1, 1))", ADD, "a call that waited")
