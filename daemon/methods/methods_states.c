@@ -18,8 +18,8 @@ struct state_call {
 	struct call *call;
 	/* For an open session.  1: the call is answered.  0: on_turn() follows.  -1: the session ended. */
 	int (*act)(struct state_call *state_call);
-	uint32_t
-		number; /* the state it is about; of session.keep: that it has tried to keep, or 0 */
+	/* The state it is about; of session.keep: that which it has tried to keep, or 0. */
+	uint32_t number;
 	const char *name; /* of session.keep, or NULL */
 	int64_t began_us;
 };

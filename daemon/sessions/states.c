@@ -118,20 +118,25 @@ struct value *states_to_value(const struct states *states, struct arena *arena)
 	return list;
 }
 
+static void list_pinned(const struct kept_state *state, struct arena *arena, struct value *list)
+{
+	struct fill map = fill_start(arena);
+
+	if (!state->is_pinned)
+		return;
+	fill_uint(&map, "state", state->number);
+	fill_optional_text(&map, "name", state->name[0] ? state->name : NULL);
+	value_list_add(arena, list, fill_done(&map));
+}
+
 struct value *states_pinned(const struct states *states, struct arena *arena)
 {
 	struct value *list = value_list(arena);
 
-	for (unsigned i = 0; i < states->count; i++) {
-		const struct kept_state *state = &states->kept[i];
-		struct fill map = fill_start(arena);
-
-		if (!state->is_pinned)
-			continue;
-		fill_uint(&map, "state", state->number);
-		fill_optional_text(&map, "name", state->name[0] ? state->name : NULL);
-		value_list_add(arena, list, fill_done(&map));
-	}
+	for (unsigned i = 0; i < states->count; i++)
+		list_pinned(&states->kept[i], arena, list);
+	if (states->is_back)
+		list_pinned(&states->made, arena, list);
 	return list;
 }
 
@@ -218,8 +223,9 @@ static void look_again(void *owner);
 /* Whether what the kernel is to do has happened. */
 static bool is_due(const struct session *session)
 {
-	return session->states.step == STATES_ALONE ? knobs_pids_now(&session->worker->knobs) == 1
-						    : worker_stands(session->worker);
+	if (!worker_stands(session->worker))
+		return false;
+	return session->states.step != STATES_ALONE || knobs_pids_now(&session->worker->knobs) == 1;
 }
 
 static void go_on(struct session *session)
@@ -273,11 +279,14 @@ static void stand(struct session *session)
 
 /*
  * The state is never used up: it is kept again under its number.  The client need not wait for that,
- * nor for the end of the worker before it.
+ * nor for the end of the worker before it.  Meanwhile the process stands still: it may be hostile.
  */
 static void be_back(struct session *session)
 {
-	session->states.goes_back = false;
+	if (worker_hold_still(session->worker, true) < 0) {
+		lose(session, "its cgroup cannot be frozen");
+		return;
+	}
 	session->states.is_back = true;
 	session->state = session->states.number;
 	session_is_back(session);
@@ -506,7 +515,6 @@ void states_go_back(struct session *session, uint32_t number)
 	assert(session->worker && states_have(states, number));
 
 	states->number = number;
-	states->goes_back = true;
 	promote(session);
 }
 

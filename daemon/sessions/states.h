@@ -4,8 +4,9 @@
  *
  *	keep      slot: PARK (once), KEEP ──PERMITTED──► worker goes on: JOB_KEEP ──► it forks
  *	          the state says that it has its files; the slot says KEPT; the worker stands still
- *	go back   worker killed ──ENDED──► slot: PROMOTE ──PROMOTED──► JOB_WAKE ──► it has put its files
- *	          back; it stands still; then it is kept again, since a state is never used up
+ *	go back   the worker is killed; slot: PROMOTE ──PROMOTED──► JOB_WAKE ──► the state has put its
+ *	          files back and stands still: the client has its answer.  When the worker before it
+ *	          is dead, the state is kept again, since it is never used up
  */
 #pragma once
 
@@ -26,7 +27,7 @@ enum states_step {
 	STATES_FORK,    /* the worker, the state and the slot are to say what they did */
 	STATES_PROMOTE, /* the slot makes a state the worker */
 	STATES_WAKE,    /* the state puts its files back */
-	STATES_ALONE,   /* the worker before it dies */
+	STATES_ALONE,   /* the worker before it dies, and it stands still */
 	STATES_STAND,   /* the worker is to stand still again */
 };
 
@@ -43,9 +44,8 @@ struct states {
 	struct kept_state kept[SESSION_STATES_MAX]; /* the oldest first */
 	unsigned count, most;
 	enum states_step step;
-	uint32_t number;        /* that is being kept or gone back to */
-	bool goes_back;         /* ... gone back to */
-	bool is_back;           /* ... which has happened: the state is to be kept again */
+	uint32_t number;        /* that is kept now, or gone back to */
+	bool is_back;           /* the session has gone back to it: it is to be kept again */
 	unsigned said;          /* who has said that the state is kept, one bit each */
 	enum kept_why files;    /* what the new state says */
 	bool no_fork;           /* the worker says that it could not */

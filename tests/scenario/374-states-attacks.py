@@ -2,6 +2,7 @@
 
 import sys
 
+from still import stands_still
 from wire import Client, done, eq, mark, marked, ok, wait_until
 
 SPAWNER = int(sys.argv[1])
@@ -116,6 +117,7 @@ WAKES = {
     "dies": "os._exit(0)",
     "goes on as it likes": "hear(job_end); say(AGREED, to=job_end)\n    while True: pass",
 }
+COMES_BACK = ("says that files are anew which are not", "goes on as it likes")
 for name, attack in WAKES.items():
     session = Session()
     session.cell(PRELUDE)
@@ -124,11 +126,35 @@ for name, attack in WAKES.items():
     session.is_over_or_goes_on()
     row = session.row()
     ok(name == "dies" or (row and 2 in row["kept"]), f"a state that {name}, once woken, is kept before that", row)
-    client.receive(client.send("session.rollback", session=session.id, state=2))
+    session.answer("the hostile worker says that this cell is over")
+    error, result = client.receive(client.send("session.rollback", session=session.id, state=2))
+    eq(result["state"] if result else error["code"], 2 if name in COMES_BACK else "not_found", f"a state that {name}: what the rollback tells")
     session.answer("print(1)", limits={"wall_ms": 500})
     session.close()
     ok(wait_until(lambda: not marked(SPAWNER, MARK)), f"a state that {name}, once woken: nothing of it is left", (row, marked(SPAWNER, MARK)))
     eq((neighbour.cell("print(x)")["stdout"], client.run("print(1)")["stdout"]), ("7\n", "1\n"), f"a state that {name}: others go on")
+
+# It has a second thread, so the session cannot keep it again, and is lost after a time.
+session = Session()
+session.cell(PRELUDE)
+session.answer(body_of('''if fork() == 0:
+    say(AGREED, to=job_end); hello.send(b'x'); hello.close()
+    hear(job_end)
+    def compute():
+        while True: pass
+    for _ in range(3): threading.Thread(target=compute, daemon=True).start()
+    say(AGREED, to=job_end)
+    stay()
+hello.close(); job_end.close(); say(AGREED)''') + "serve(attack)")
+session.is_over_or_goes_on()
+session.answer("the hostile worker says that this cell is over")
+answered = client.receive(client.send("session.rollback", session=session.id, state=2))
+computing = marked(SPAWNER, MARK)
+ok(answered[0] is None and computing, "a state that computes in threads, once woken", answered)
+for pid in computing:
+    stands_still(pid, "a state that has threads")
+ok(wait_until(lambda: session.row() is None), "a session that cannot be kept alone is lost", session.row())
+ok(wait_until(lambda: not marked(SPAWNER, MARK)), "and nothing of it is left", marked(SPAWNER, MARK))
 
 # ---- files that are hard to keep ------------------------------------------------------------------
 
