@@ -5,7 +5,7 @@ import signal
 import sys
 import time
 
-from still import stands_still
+from still import leaves_nothing, stands_still
 from wire import Client, children, daemon_pid, descriptors, done, eq, lives, mark, marked, ok, wait_until
 
 spawner = int(sys.argv[1])
@@ -268,19 +268,6 @@ def open_and_close(count):
             close(session)
 
 
-def is_back():
-    global last
-    last = held()
-    return all(now <= then for now, then in zip(last, before))
-
-
-open_and_close(100)
-before, until = (0, 0, 0, 0), time.monotonic() + 3
-while time.monotonic() < until:
-    before = tuple(map(max, before, held()))
-    time.sleep(0.1)
-open_and_close(400)
-last = None
-ok(wait_until(is_back), "500 sessions leave no process, descriptor, cgroup or mount", (before, last))
+leaves_nothing(held, open_and_close, 100, 400, "500 sessions leave no process, descriptor, cgroup or mount")
 eq(sessions(), set(), "nor a session")
 done()

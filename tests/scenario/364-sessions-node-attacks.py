@@ -5,7 +5,7 @@ import signal
 import sys
 import time
 
-from still import stands_still, ticks
+from still import leaves_nothing, stands_still, ticks
 from wire import Client, children, command, daemon_pid, descriptors, done, eq, lives, ok, wait_until
 
 spawner = int(sys.argv[1])
@@ -262,19 +262,6 @@ def open_and_close(count):
         close(session)
 
 
-def is_back():
-    global last
-    last = held_now()
-    return all(now <= then for now, then in zip(last, before))
-
-
-open_and_close(6)
-before, until = (0, 0), time.monotonic() + 3
-while time.monotonic() < until:
-    before = tuple(map(max, before, held_now()))
-    time.sleep(0.1)
-open_and_close(30)
-last = None
-ok(wait_until(is_back), "30 sessions leave no process and no descriptor", (before, last))
+leaves_nothing(held_now, open_and_close, 6, 30, "30 sessions leave no process and no descriptor")
 eq(sessions(), set(), "nor a session")
 done()

@@ -4,6 +4,7 @@ import os
 import sys
 import time
 
+from still import leaves_nothing
 from wire import Client, children, command, daemon_pid, descriptors, done, eq, lives, ok, wait_until
 
 spawner = int(sys.argv[1])
@@ -189,6 +190,16 @@ for turn in range(2):
         result = client.call("run", language="bash", limits=LONG, code="ls -A /work /tmp; echo $LEFT$secret")
         eq((result["outcome"], result["stdout"]), ("ok", "/tmp:\n\n/work:\nmain.sh\n\n"), "the next worker of a slot sees nothing of the session")
 
+# ---- a shell that kills itself, and what it has started ------------------------------------------
+
+session = opened(states=2)
+cell(session, "x=1")
+ok(wait_until(lambda: sessions()[session]["kept"] == [1]), "a state is kept")
+result = cell(session, "sleep 45678 & while ! [[ $(jobs -r) ]]; do :; done; kill -9 $$")
+eq((result["session"].get("went_back"), printed(session, "echo $x")), (1, "1\n"), "a shell that kills itself is undone")
+ok(wait_until(lambda: not pids_of("45678")), "and so is what it has started", pids_of("45678"))
+close(session)
+
 # ---- many ----------------------------------------------------------------------------------------
 
 
@@ -204,19 +215,6 @@ def open_and_close(count):
         close(session)
 
 
-def is_back():
-    global last
-    last = held_now()
-    return all(now <= then for now, then in zip(last, before))
-
-
-open_and_close(6)
-before, until = (0, 0), time.monotonic() + 3
-while time.monotonic() < until:
-    before = tuple(map(max, before, held_now()))
-    time.sleep(0.1)
-open_and_close(30)
-last = None
-ok(wait_until(is_back), "30 sessions leave no process and no descriptor", (before, last))
+leaves_nothing(held_now, open_and_close, 6, 30, "30 sessions leave no process and no descriptor")
 eq(set(sessions()), set(), "nor a session")
 done()

@@ -3,7 +3,7 @@
 import os
 import time
 
-from wire import eq, ok
+from wire import eq, ok, wait_until
 
 
 def ticks(pid):
@@ -28,3 +28,20 @@ def stands_still(pid, name):
     # A signal that comes in may have the kernel look at a frozen task.  A timer of 1 ms would be seen.
     looks = 2 * len(os.listdir(f"/proc/{pid}/task"))
     ok(switches(pid) <= given + looks, f"and {name} gets no processor", (given, switches(pid)))
+
+
+def leaves_nothing(held, work, few, many, name):
+    """Whether `many` times work(count) leave more held(), a tuple of counts, than `few` times did."""
+    work(few)
+    before, until = held(), time.monotonic() + 3
+    while time.monotonic() < until:
+        before = tuple(map(max, before, held()))
+        time.sleep(0.1)
+    work(many)
+    after = []
+
+    def is_back():
+        after[:] = held()
+        return all(now <= then for now, then in zip(after, before))
+
+    ok(wait_until(is_back), name, (before, after))
