@@ -39,17 +39,15 @@
 #define PATH_BYTES     512
 #define LINE_BYTES_MAX ((size_t)16 << 20) /* arguments of a cell, each of their bytes quoted */
 
-/*
- * What bash exports, for builtins that are loaded: $?, $$, whether it has come to the end of its
- * script, in how many loops it is, how many signs `set -x` prints, the loop that reads and executes
- * commands, how it leaves all functions and files that it is in, and how it ends.
- */
-extern int last_command_exit_value __attribute__((weak));
-extern pid_t dollar_dollar_pid __attribute__((weak));
-extern int EOF_Reached __attribute__((weak)); /* NOLINT(readability-identifier-naming) */
-extern int loop_level __attribute__((weak));
-extern int indirection_level __attribute__((weak));
-int reader_loop(void) __attribute__((weak));
+/* Bash exports these for the builtins that it loads. */
+extern int last_command_exit_value __attribute__((weak)); /* $? */
+extern pid_t dollar_dollar_pid __attribute__((weak));     /* $$ */
+/* It has come to the end of its script. */
+extern int EOF_Reached __attribute__((weak));       /* NOLINT(readability-identifier-naming) */
+extern int loop_level __attribute__((weak));        /* in how many loops it is */
+extern int indirection_level __attribute__((weak)); /* how many signs `set -x` prints */
+int reader_loop(void) __attribute__((weak));        /* reads commands and executes them */
+/* Leaves all functions and files that it is in. */
 void run_unwind_protects(void) __attribute__((weak));
 void exit_shell(int status) __attribute__((weak, noreturn));
 

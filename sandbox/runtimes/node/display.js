@@ -1,8 +1,8 @@
 'use strict';
 // What a program displays: the value of its last expression, and what it passes to display().
 //
-// Only runs that ask for it load this, and sessions.  Items go to the daemon as JOB_DISPLAY; the format and its bounds
-// are those of proto/job/job_display.h.
+// Only sessions load this, and runs that ask for it.  Items go to the daemon as JOB_DISPLAY; the format
+// and its bounds are those of proto/job/job_display.h.
 
 const { writeSync } = require('fs');
 const { inspect, types } = require('util');

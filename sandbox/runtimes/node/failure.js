@@ -5,7 +5,8 @@ const { WORK } = require('./files.js');
 
 const FRAMES_MAX = 50;
 
-// "at name (file:line:column)", "at file:line:column", "at async file:line:column", or "file:line" above the text of an error.
+// "at name (file:line:column)", "at file:line:column" or "at async file:line:column"; and "file:line" above
+// the text of an error.
 const FRAME = /^\s*at (?:(.*?) \(|async )?(?:file:\/\/)?((?:\/|node:)[^()]*?):(\d+):(\d+)\)?$/;
 const HEAD = /^(?:file:\/\/)?(\/work\/.*):(\d+)$/;
 
