@@ -124,12 +124,10 @@ CREATE TABLE run_calls (                -- calls of tools, by the program
 	effects INTEGER NOT NULL,       -- 1: this row was on the disk before the client saw the call
 	began_us INTEGER NOT NULL,      -- since 1970
 	args,                           -- JSON, or what the program sent instead
-	verdict TEXT,                   -- NULL: the daemon ended meanwhile.  allowed, refused, denied
+	verdict TEXT,                   -- NULL: the daemon ended meanwhile.  allowed, refused, ...
 	code TEXT,                      -- of its error; NULL: it has a result
 	result,                         -- JSON: the result or the error
 	took_us INTEGER,
-	rule TEXT,                      -- of the policy, about this tool; NULL: it has none
-	approval TEXT,                  -- JSON: who decided, and when; NULL: nobody was asked
 	PRIMARY KEY (key, number)
 ) WITHOUT ROWID;
 

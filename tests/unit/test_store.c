@@ -13,6 +13,7 @@
 
 #include <sqlite3.h>
 
+#include "proto/base/container.h"
 #include "proto/base/embedded.h"
 #include "tests/check.h"
 #include "tests/unit/store_sample.h"
@@ -276,6 +277,41 @@ TEST(a_store_with_a_newer_schema_is_refused)
 	CHECK_EQ_INT(shop.err.code, ERR_UNSUPPORTED);
 	CHECK(strstr(shop.err.text, "99"));
 	CHECK(strstr(shop.err.text, "newer ced"));
+}
+
+/* Makes the file anew, as a ced of schema 10 left it. */
+static bool become_first_schema(const struct shop *shop)
+{
+	static const char *const files[] = { "ced.db", "ced.db-wal", "ced.db-shm" };
+	char path[128];
+
+	for (size_t i = 0; i < COUNT_OF(files); i++) {
+		path_of(shop, files[i], path);
+		(void)unlink(path);
+	}
+	path_of(shop, "ced.db", path);
+	close(open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+	return change(shop, (const char *)store_migrations[0].bytes) &&
+	       change(shop, "PRAGMA application_id = 0x63656431; PRAGMA user_version = 10");
+}
+
+TEST(a_store_of_the_first_schema_is_converted)
+{
+	auto_shop struct shop shop;
+
+	shop_init(&shop);
+	CHECK(shop.store);
+	store_close(shop.store);
+	shop.store = NULL;
+	CHECK(become_first_schema(&shop));
+	CHECK_EQ_INT(ask(&shop, "SELECT count(rule) FROM run_calls"), -1);
+	shop_reopen(&shop);
+	CHECK(shop.store);
+	CHECK_EQ_INT(ask(&shop, "PRAGMA user_version"), newest());
+	CHECK_EQ_INT(ask(&shop, "SELECT count(rule) + count(approval) FROM run_calls"), 0);
+	CHECK_EQ_INT(write_begun(&shop, STORE_NOW), 0);
+	CHECK_EQ_INT(write_ended(&shop), 0);
+	CHECK_STR(outcome_of(&shop, shop.sample.run_id), "ok");
 }
 
 TEST(a_store_of_a_development_version_is_refused_and_not_touched)
