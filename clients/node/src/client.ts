@@ -1,0 +1,235 @@
+import { createHash } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { Connection } from "./connection.js";
+import { Busy, Conflict, ConnectionLost } from "./errors.js";
+import { functionName, METHODS, type Map_, type Method, type MethodFunctions } from "./methods.js";
+import { socketPath } from "./places.js";
+import { Queue } from "./queue.js";
+import { finished, Listener, runParams, RunStream, type Result, type RunOptions } from "./run.js";
+import { Session } from "./session.js";
+import { ulid } from "./ulid.js";
+
+/** How a client connects and how long it tries. */
+export interface ClientOptions {
+	/** The daemon's socket; without it CED_SOCKET and the usual places. */
+	socket?: string;
+	/** How long a request that the daemon turned away as `busy` is repeated; 30 s. */
+	busyMs?: number;
+	/** How long a lost connection is tried again; 10 s. */
+	reconnectMs?: number;
+}
+
+const PART = 4 << 20; // of a blob, and of a page of output
+
+/** Symbol.asyncDispose where the runtime has it; older ones get a symbol that nobody uses. */
+const dispose: typeof Symbol.asyncDispose = Symbol.asyncDispose ?? (Symbol("Symbol.asyncDispose") as never);
+
+// eslint-disable-next-line @typescript-eslint/no-unsafe-declaration-merging
+export interface Client extends MethodFunctions {}
+
+/**
+ * A client of ced. It connects when it is first used, and again after the connection was lost.
+ * Each method of the protocol is a function: `runs.list` is `client.runsList(params)`.
+ */
+// eslint-disable-next-line @typescript-eslint/no-unsafe-declaration-merging
+export class Client {
+	readonly socket: string;
+	private readonly busyMs: number;
+	private readonly reconnectMs: number;
+	private connecting: Promise<Connection> | undefined;
+	private connection: Connection | undefined;
+	private connected = false;
+	private closed = false;
+	private readonly listeners = new Map<string, Listener>();
+	private readonly sessions = new Map<string, Session>();
+
+	constructor(options: ClientOptions = {}) {
+		this.socket = options.socket ?? socketPath();
+		this.busyMs = options.busyMs ?? 30_000;
+		this.reconnectMs = options.reconnectMs ?? 10_000;
+	}
+
+	/** Sends any method with its params as docs/PROTOCOL.md has them. */
+	call(method: Method | (string & {}), params: Map_ = {}): Promise<Map_> {
+		const again = (METHODS as { [name: string]: { again: boolean } })[method]?.again ?? false;
+		return this.persist(again, undefined, (connection) => connection.call(method, params));
+	}
+
+	/** Runs a program and gives its result, whether it succeeded or failed. */
+	async run<T = unknown>(code: string | Uint8Array, options: RunOptions<T> = {}): Promise<Result<T>> {
+		options.signal?.throwIfAborted();
+		const params = await runParams(code, options);
+		// What was done by an id is not done again; but a run that others listen to has begun to answer.
+		const again = params.id !== undefined && params.tools === undefined && !params.stream && !options.onEvent;
+		const result = await this.persist(again, options.signal, (connection) => this.runOnce(connection, params, options));
+		return finished(result, options.schema);
+	}
+
+	/** Runs a program whose events can be iterated while it goes on. */
+	stream<T = unknown>(code: string | Uint8Array, options: RunOptions<T> = {}): RunStream<T> {
+		return new RunStream<T>((all) => this.run(code, all), options);
+	}
+
+	/** Opens a session. `language` is python unless you say otherwise. */
+	async openSession(params: Map_ = {}): Promise<Session> {
+		const opened = await this.call("session.open", { language: "python", ...params });
+		const session = new Session(this, opened);
+		this.sessions.set(session.id, session);
+		return session;
+	}
+
+	/** The events of the daemon, on a connection of their own, until you leave the loop. */
+	async events(params: Map_ = {}): Promise<AsyncIterableIterator<Map_>> {
+		const connection = await Connection.open(this.socket);
+		const queue = new Queue<Map_>(() => connection.close());
+		connection.onNotice = (_, event) => queue.put(event);
+		connection.onClose = () => queue.end(new ConnectionLost("the connection with the events was lost", true));
+		connection.hold(1);
+		await connection.call("events.subscribe", params).catch((error) => {
+			connection.close();
+			throw error;
+		});
+		return queue;
+	}
+
+	/** Sends content ahead, in parts; files of runs may then name it: `{ path, blob }`. */
+	async putBlob(data: Uint8Array | string): Promise<string> {
+		const bytes = Buffer.from(data as string);
+		const sha256 = `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
+		let offset = 0;
+		do {
+			const part = bytes.subarray(offset, offset + PART);
+			await this.call("blob.put", { data: part, sha256, offset, total: bytes.length });
+			offset += part.length;
+		} while (offset < bytes.length);
+		return sha256;
+	}
+
+	/** The bytes of what a run left: `stdout`, `artifact:PATH` and others, a page at a time. */
+	async *output(runId: string, stream: string): AsyncGenerator<Uint8Array> {
+		let offset = 0;
+		for (let eof = false; !eof; ) {
+			const page = await this.call("runs.output", { run_id: runId, stream, offset, length: PART });
+			const bytes = Buffer.from(page.data);
+			if (bytes.length > 0) yield bytes;
+			else if (!page.eof) await this.call("wait", { run_id: runId });
+			offset += bytes.length;
+			eof = page.eof;
+		}
+	}
+
+	/** Closes the connection. Runs that are in flight are cancelled. */
+	close(): void {
+		this.closed = true;
+		this.connection?.close();
+	}
+
+	async [dispose](): Promise<void> {
+		this.close();
+	}
+
+	// --- connecting ---------------------------------------------------------------------------
+
+	private connect(): Promise<Connection> {
+		if (this.closed) return Promise.reject(new ConnectionLost("this client was closed", false));
+		if (this.connection?.open) return Promise.resolve(this.connection);
+		this.connecting ??= this.openAgain().finally(() => (this.connecting = undefined));
+		return this.connecting;
+	}
+
+	/** A daemon that was there may be restarting, so that is waited for. */
+	private async openAgain(): Promise<Connection> {
+		const until = Date.now() + (this.connected ? this.reconnectMs : 0);
+		for (;;) {
+			try {
+				const connection = await Connection.open(this.socket);
+				connection.onNotice = (method, params) => this.notice(method, params);
+				this.connection = connection;
+				this.connected = true;
+				return connection;
+			} catch (error) {
+				if (this.closed || Date.now() >= until) throw error;
+				await sleep(100);
+			}
+		}
+	}
+
+	private notice(method: string, params: Map_): void {
+		if (method === "session.ended") {
+			const session = this.sessions.get(params.session);
+			if (session) session.ended = params;
+			this.sessions.delete(params.session);
+		} else {
+			this.listeners.get(params.run_id)?.notice(method, params);
+		}
+	}
+
+	// --- trying again -------------------------------------------------------------------------
+
+	/**
+	 * Sends, and sends again what nothing was done for: after `busy`, for `busyMs` at most, and after
+	 * a connection that was lost, if the request did not leave or may be done twice (`again`).
+	 */
+	private async persist(again: boolean, signal: AbortSignal | undefined,
+		send: (connection: Connection) => Promise<Map_>): Promise<Map_> {
+		const until = Date.now() + this.busyMs;
+		for (let losses = 0; ; ) {
+			try {
+				return await send(await this.connect());
+			} catch (error) {
+				if (error instanceof Busy) await this.pause(error, until, signal);
+				else if (!(error instanceof ConnectionLost) || !this.mayRepeat(error, again, ++losses)) throw error;
+			}
+		}
+	}
+
+	private mayRepeat(error: ConnectionLost, again: boolean, losses: number): boolean {
+		return !this.closed && this.connected && losses <= 3 && error.sent && again;
+	}
+
+	private async pause(busy: Busy, until: number, signal: AbortSignal | undefined): Promise<void> {
+		const wait = Number(busy.data.retry_after_ms ?? 100) * (1 + Math.random() / 4);
+		if (Date.now() + wait > until) throw busy;
+		await sleep(wait, undefined, { signal });
+	}
+
+	// --- one run ------------------------------------------------------------------------------
+
+	private async runOnce(connection: Connection, params: Map_, options: RunOptions): Promise<Map_> {
+		options.signal?.throwIfAborted();
+		const runId: string = params.run_id ?? ulid();
+		const cancel = (): void => void connection.call("cancel", { run_id: runId }).catch(() => undefined);
+		const listener = new Listener(options, connection);
+		this.listeners.set(runId, listener);
+		const answer = connection.call("run", { ...params, run_id: runId });
+		options.signal?.addEventListener("abort", cancel, { once: true });
+		try {
+			return await answer;
+		} catch (error) {
+			if (error instanceof ConnectionLost) error.runId = runId;
+			if (error instanceof Conflict && error.data.pointer === "/run_id" && params.run_id === undefined)
+				return this.runOnce(connection, params, options); // another run has the id that was made up
+			throw error;
+		} finally {
+			options.signal?.removeEventListener("abort", cancel);
+			listener.end();
+			this.listeners.delete(runId);
+		}
+	}
+}
+
+for (const method of Object.keys(METHODS).filter((name) => name !== "run"))
+	Object.defineProperty(Client.prototype, functionName(method), {
+		value(this: Client, params?: Map_) {
+			return this.call(method, params);
+		},
+	});
+
+let shared: Client | undefined;
+
+/** Runs one program on a client that all such calls share. */
+export function run<T = unknown>(code: string | Uint8Array, options: RunOptions<T> = {}): Promise<Result<T>> {
+	if (shared?.socket !== socketPath()) shared = new Client();
+	return shared.run(code, options);
+}

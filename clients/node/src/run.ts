@@ -1,0 +1,152 @@
+import type { Connection } from "./connection.js";
+import { ValueRefused } from "./errors.js";
+import { filesParam, type Files } from "./files.js";
+import type { Map_ } from "./methods.js";
+import { Queue } from "./queue.js";
+import { isParser, jsonSchema, type Schema } from "./schema.js";
+import { Calls, toolsParam, type Tools } from "./tools.js";
+
+/** The result of a run. All keys are those of docs/PROTOCOL.md; the ones here are always there. */
+export interface Result<T = unknown> extends Map_ {
+	run_id: string;
+	outcome: string;
+	ok: boolean;
+	reason: string;
+	ran: "no" | "yes" | "unknown";
+	stdout: string | Uint8Array;
+	stderr: string | Uint8Array;
+	/** The parsed output, with `schema` or `output: "json"`. */
+	value?: T;
+}
+
+/** What happens while a run goes on. */
+export type RunEvent =
+	| { type: "started"; run_id: string }
+	/** A piece of output. `text` ends at a whole character; the bytes are in `data`. */
+	| { type: "output"; stream: "stdout" | "stderr"; offset: number; data: Uint8Array; text: string }
+	| { type: "display"; main: boolean; data: Map_ }
+	/** The run waits for a person to approve it. */
+	| { type: "parked"; run_id: string; until_us: number; policy: Map_ }
+	| { type: "call"; call: number; tool: string; args: Map_ };
+
+/**
+ * What a run may ask for: every param of `run` in docs/PROTOCOL.md by its name there, and what only
+ * this client knows.
+ */
+export interface RunOptions<T = unknown> extends Omit<Map_, "files" | "schema" | "tools"> {
+	language?: string;
+	files?: Files;
+	/** JSON Schema of the output, or a schema of zod 4, which then parses `value`. */
+	schema?: Schema<T>;
+	tools?: Tools;
+	/** Cancels the run. Its result then has the outcome `canceled`. */
+	signal?: AbortSignal;
+	/** Is called when the run must wait for a person. Without it, the process warns. */
+	onParked?: (parked: Map_) => void;
+	/** Is called for each event. */
+	onEvent?: (event: RunEvent) => void;
+}
+
+/** The params as the protocol wants them. */
+export async function runParams(code: string | Uint8Array, options: RunOptions): Promise<Map_> {
+	const { signal: _signal, onParked: _parked, onEvent: _event, files, schema, tools, ...params } = options;
+	if (params.language === undefined && params.session === undefined) params.language = "python";
+	return {
+		...params,
+		code,
+		files: files === undefined ? undefined : await filesParam(files),
+		schema: schema === undefined ? undefined : jsonSchema(schema),
+		tools: tools === undefined ? undefined : toolsParam(tools),
+	};
+}
+
+/** The result with its value parsed by the caller's schema. */
+export function finished<T>(result: Map_, schema: Schema<T> | undefined): Result<T> {
+	if (!isParser(schema) || !result.ok) return result as Result<T>;
+	try {
+		return { ...result, value: schema.parse(result.value) } as unknown as Result<T>;
+	} catch (error) {
+		throw new ValueRefused(result, error);
+	}
+}
+
+/** Gives each notification about one run to those who asked for it. */
+export class Listener {
+	private readonly decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
+	private readonly calls: Calls;
+
+	constructor(private readonly options: RunOptions, connection: Connection) {
+		this.calls = new Calls(options.tools ?? {}, connection);
+	}
+
+	private readonly notices: { [method: string]: (params: Map_) => void } = {
+		"run.started": (params) => this.event({ type: "started", run_id: params.run_id }),
+		"run.output": (params) => this.output(params),
+		"run.display": (params) => this.event({ type: "display", main: params.main, data: params.data }),
+		"run.parked": (params) => this.parked(params),
+		"run.call": (params) => {
+			this.event({ type: "call", call: params.call, tool: params.tool, args: params.args });
+			void this.calls.made(params);
+		},
+		"run.call_over": (params) => this.calls.over(params),
+	};
+
+	notice(method: string, params: Map_): void {
+		this.notices[method]?.(params);
+	}
+
+	end(): void {
+		this.calls.end();
+	}
+
+	private event(event: RunEvent): void {
+		this.options.onEvent?.(event);
+	}
+
+	private output({ stream, offset, data }: Map_): void {
+		const bytes: Uint8Array = typeof data === "string" ? Buffer.from(data) : data;
+		const decoder = this.decoders[stream as "stdout" | "stderr"];
+		this.event({ type: "output", stream, offset, data: bytes, text: decoder.decode(bytes, { stream: true }) });
+	}
+
+	private parked(params: Map_): void {
+		const { run_id, until_us, policy } = params as { run_id: string; until_us: number; policy: Map_ };
+		this.event({ type: "parked", run_id, until_us, policy });
+		if (this.options.onParked) this.options.onParked(params);
+		else if (!this.options.onEvent)
+			process.emitWarning(`the run ${run_id} waits until a person approves it (policy ${policy?.name}); ` +
+				"pass onParked to handle this", { type: "CedParked" });
+	}
+}
+
+/** A run whose events can be iterated while it goes on. */
+export class RunStream<T = unknown> implements AsyncIterable<RunEvent> {
+	private readonly controller = new AbortController();
+	private readonly events = new Queue<RunEvent>();
+	/** The result. Leaving the loop over the events does not cancel the run. */
+	readonly result: Promise<Result<T>>;
+
+	constructor(start: (options: RunOptions<T>) => Promise<Result<T>>, options: RunOptions<T>) {
+		options.signal?.addEventListener("abort", () => this.cancel(), { once: true });
+		if (options.signal?.aborted) this.cancel();
+		this.result = start({
+			stream: true,
+			...options,
+			signal: this.controller.signal,
+			onEvent: (event) => {
+				options.onEvent?.(event);
+				this.events.put(event);
+			},
+		});
+		this.result.then(() => this.events.end(), (error) => this.events.end(error));
+	}
+
+	/** Cancels the run; its result then has the outcome `canceled`. */
+	cancel(): void {
+		this.controller.abort();
+	}
+
+	[Symbol.asyncIterator](): AsyncIterableIterator<RunEvent> {
+		return this.events;
+	}
+}

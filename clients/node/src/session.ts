@@ -1,0 +1,54 @@
+import type { Client } from "./client.js";
+import type { Map_ } from "./methods.js";
+import { RunStream, type Result, type RunOptions } from "./run.js";
+
+/** Symbol.asyncDispose where the runtime has it; older ones get a symbol that nobody uses. */
+const dispose: typeof Symbol.asyncDispose = Symbol.asyncDispose ?? (Symbol("Symbol.asyncDispose") as never);
+
+/** Several programs in one worker, each of which finds what the ones before it left. */
+export class Session {
+	readonly id: string;
+	/** Why the session has ended, when the daemon has said so. */
+	ended: Map_ | undefined;
+
+	/** Made by `client.openSession()`; `opened` is the answer of `session.open`. */
+	constructor(private readonly client: Client, readonly opened: Map_) {
+		this.id = opened.session;
+	}
+
+	/** Runs a cell. */
+	run<T>(code: string | Uint8Array, options: RunOptions<T> = {}): Promise<Result<T>> {
+		return this.client.run(code, { ...options, session: this.id });
+	}
+
+	/** Runs a cell whose events can be iterated. */
+	stream<T>(code: string | Uint8Array, options: RunOptions<T> = {}): RunStream<T> {
+		return this.client.stream(code, { ...options, session: this.id });
+	}
+
+	/** Goes back to a kept state. */
+	rollback(state: number): Promise<Map_> {
+		return this.client.call("session.rollback", { session: this.id, state });
+	}
+
+	/** Pins the present state, so that newer ones do not replace it. */
+	keep(name?: string): Promise<Map_> {
+		return this.client.call("session.keep", { session: this.id, name });
+	}
+
+	/** Gives up a kept state. */
+	drop(state: number): Promise<Map_> {
+		return this.client.call("session.drop", { session: this.id, state });
+	}
+
+	/** Ends the session. One that has ended already stays so, and the answer is then nothing. */
+	async close(): Promise<Map_ | undefined> {
+		if (this.ended) return undefined;
+		this.ended = { session: this.id, why: "closed" };
+		return this.client.call("session.close", { session: this.id });
+	}
+
+	async [dispose](): Promise<void> {
+		await this.close().catch(() => undefined);
+	}
+}
