@@ -1,0 +1,248 @@
+// The client against a daemon at CED_SOCKET.
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { connect, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { after, test } from "node:test";
+
+import * as ced from "ced";
+import { z } from "zod";
+
+const { Client } = ced;
+const client = new Client();
+after(() => client.close());
+const patient = { limits: { wall_ms: 60000, cpu_ms: 60000 } };
+const folder = mkdtempSync(join(tmpdir(), "ced-node-"));
+
+test("the table of methods is the one of the daemon", () => {
+	const header = readFileSync(join(process.env.CED_REPOSITORY, "proto/method/method_table.h"), "utf8");
+	const names = [...header.matchAll(/X\([A-Z_]+,\s*"([a-z._]+)"/g)].map((found) => found[1]);
+	assert.ok(names.length > 30);
+	assert.deepEqual(Object.keys(ced.METHODS).sort(), names.sort());
+	for (const name of names) assert.equal(typeof client[ced.functionName(name)], "function", name);
+});
+
+test("each error code of the protocol has a class", () => {
+	const page = readFileSync(join(process.env.CED_REPOSITORY, "docs/PROTOCOL.md"), "utf8");
+	const table = page.split("\n## Errors\n")[1].split("\n| `reason` |")[0];
+	const codes = [...table.matchAll(/^\| `([a-z_]+)` \|/gm)].map((found) => found[1]);
+	assert.deepEqual([...ced.ERROR_CODES].sort(), codes.filter((code) => code !== "code").sort());
+});
+
+test("a run that works, and one that fails", async () => {
+	const good = await ced.run("print(6 * 7)", patient);
+	assert.deepEqual([good.outcome, good.stdout], ["ok", "42\n"]);
+	const bad = await client.run("1 / 0", patient);
+	assert.deepEqual([bad.outcome, bad.ok, bad.error.line], ["exception", false, 1]);
+});
+
+test("errors of the protocol have their class", async () => {
+	await assert.rejects(client.run("1", { limits: { pids: 100000 } }), (error) =>
+		error instanceof ced.BadRequest && error.data.pointer === "/limits/pids" && error.name === "BadRequest");
+	await assert.rejects(client.call("no.such"), ced.UnknownMethod);
+	await assert.rejects(client.runsGet({ run_id: "01M7YCC3CPWJBKFYPEX1ZNC7W5" }), ced.NotFound);
+});
+
+test("200 runs at once: none lost, none out of place", async () => {
+	const results = await Promise.all(Array.from({ length: 200 }, (_, i) => client.run(`print(${i})`, patient)));
+	assert.deepEqual(results.map((result) => result.stdout), Array.from({ length: 200 }, (_, i) => `${i}\n`));
+	assert.equal(new Set(results.map((result) => result.run_id)).size, 200);
+});
+
+test("files come as text, bytes, paths and streams, and artifacts go back", async () => {
+	const path = join(folder, "table.csv");
+	writeFileSync(path, "a,b\n");
+	const blob = await client.putBlob("from a blob");
+	const result = await client.run(
+		"import os\nfor n in sorted(os.listdir()):\n  if n != 'main.py': print(n, open(n,'rb').read())\n" +
+		"os.mkdir('out'); open('out/x.bin','wb').write(bytes(range(256)))",
+		{ ...patient, artifacts: ["**"], files: [
+			{ from: path }, { path: "bytes", data: new Uint8Array([0, 255]) }, { path: "blob", blob },
+			{ path: "stream", data: Readable.from([Buffer.from("one "), Buffer.from("two")]) }, { path: "text", data: "é" },
+		] });
+	assert.equal(result.outcome, "ok", result.reason);
+	assert.equal(result.stdout, "blob b'from a blob'\nbytes b'\\x00\\xff'\nstream b'one two'\ntable.csv b'a,b\\n'\ntext b'\\xc3\\xa9'\n");
+	const all = Uint8Array.from({ length: 256 }, (_, i) => i);
+	assert.deepEqual(ced.artifact(result, "out/x.bin"), all);
+	assert.equal(ced.artifact(result, "nothing"), undefined);
+	const saved = await ced.saveArtifacts(result, join(folder, "artifacts"));
+	assert.ok(saved.includes(join(folder, "artifacts/out/x.bin")));
+	await assert.rejects(ced.saveArtifacts({ artifacts: [{ path: "../x", data: "" }] }, folder), /outside/);
+	await ced.saveStream(client.output(result.run_id, "artifact:out/x.bin"), join(folder, "x.bin"));
+	assert.deepEqual(new Uint8Array(readFileSync(join(folder, "x.bin"))), all);
+	assert.equal((await client.run("print(open('m').read())", { ...patient, files: { m: "map" } })).stdout, "map\n");
+});
+
+test("integers that a double does not hold are BigInt, both ways", async () => {
+	const big = 2n ** 63n + 5n;
+	const result = await client.run("import json,sys\nx=json.load(sys.stdin)\nprint(json.dumps([x, 7, -2**60, 1.5, 2**53-1]))",
+		{ ...patient, input: big, output: "json" });
+	assert.deepEqual(result.value, [big, 7, -(2n ** 60n), 1.5, 2 ** 53 - 1]);
+});
+
+test("a program that prints __proto__ changes only its own value", async () => {
+	const result = await client.run(`print('{"__proto__": {"bad": 1}, "a": {}}')`, { ...patient, output: "json" });
+	assert.deepEqual(Object.keys(result.value), ["__proto__", "a"]);
+	assert.equal({}.bad, undefined);
+	assert.equal(result.value.a.bad, undefined);
+});
+
+test("schema as JSON Schema, zod and a parser that refuses", async () => {
+	const object = { type: "object", required: ["n"] };
+	assert.equal((await client.run("print('{}')", { ...patient, schema: object })).outcome, "output_invalid");
+	const shape = z.object({ n: z.number() });
+	const schema = { parse: (value) => shape.transform(({ n }) => n + 1).parse(value), toJSONSchema: () => z.toJSONSchema(shape) };
+	assert.equal((await client.run("print('{\"n\": 1}')", { ...patient, schema })).value, 2);
+	const direct = await client.run("print('{\"n\": 3}')", { ...patient, schema: shape });
+	assert.deepEqual(direct.value, { n: 3 });
+	const refusing = { parse: () => { throw new Error("not so"); }, toJSONSchema: () => ({}) };
+	await assert.rejects(client.run("print(1)", { ...patient, schema: refusing }), (error) =>
+		error instanceof ced.ValueRefused && error.result.ok && /not so/.test(error.message));
+	await assert.rejects(client.run("print(1)", { schema: { parse: (value) => value } }), /toJSONSchema/);
+});
+
+test("a stream gives whole characters in order, and its result", async () => {
+	const stream = client.stream("import sys,time\nfor i in range(3): print(i, flush=True)\n" +
+		"sys.stdout.buffer.write(b'\\xc3'); sys.stdout.flush(); time.sleep(.05); sys.stdout.buffer.write(b'\\xa9\\n')",
+		{ ...patient, announce: true });
+	let text = "", started;
+	for await (const event of stream) {
+		if (event.type === "started") started = event.run_id;
+		if (event.type === "output") text += event.text;
+	}
+	const result = await stream.result;
+	assert.equal(text, "0\n1\n2\né\n");
+	assert.equal(started, result.run_id);
+});
+
+test("an AbortSignal cancels a run, in a stream or not, before or after it was sent", async () => {
+	const controller = new AbortController();
+	const stream = client.stream("print('on', flush=True)\nimport time\nwhile True: time.sleep(1)",
+		{ ...patient, signal: controller.signal });
+	for await (const event of stream) if (event.type === "output") controller.abort();
+	assert.equal((await stream.result).outcome, "canceled");
+	await assert.rejects(client.run("1", { signal: AbortSignal.abort() }), { name: "AbortError" });
+});
+
+test("tools are functions of this process", async () => {
+	const seen = [];
+	const tools = {
+		degrees: { input: z.object({ city: z.string() }), output: { type: "integer" },
+			run: ({ city }, { call }) => { seen.push([city, call]); if (city === "X") throw new Error("no such city"); return city.length; } },
+		nothing: { input: true, run: () => undefined },
+		wrong: { input: true, output: { type: "string" }, run: () => 1 },
+		strange: { input: true, run: () => () => 1 },
+	};
+	const result = await client.run("import tools\nprint(tools.degrees(city='Oslo'), tools.nothing())\n" +
+		"for f in (lambda: tools.degrees(city='X'), tools.wrong, tools.strange):\n" +
+		"  try: f()\n  except tools.ToolError as e: print(e.code, e.message.split(':')[0])\n", { ...patient, tools });
+	assert.equal(result.outcome, "ok", result.reason);
+	const lines = result.stdout.trim().split("\n");
+	assert.equal(lines[0], "4 None");
+	assert.equal(lines[1], "failed no such city");
+	assert.match(lines[2], /^bad_result/);
+	assert.match(lines[3], /^failed the tool's result cannot be sent/);
+	assert.deepEqual(seen, [["Oslo", 1], ["X", 3]]);
+});
+
+test("a tool hears that nobody waits for it", async () => {
+	let reason;
+	const tools = { slow: { input: true, timeout_ms: 200, run: (_, { signal }) => new Promise((resolve) =>
+		signal.addEventListener("abort", () => { reason = signal.reason.message; resolve(1); })) } };
+	const result = await client.run("import tools\ntry: tools.slow()\nexcept tools.ToolError as e: print(e.code)", { ...patient, tools });
+	assert.equal(result.stdout, "timeout\n");
+	assert.match(reason, /timeout/);
+});
+
+test("done once: the same id is answered from the record", async () => {
+	const id = `node-${process.pid}-${Date.now()}`;
+	const code = "import uuid; print(uuid.uuid4())";
+	const [first, second] = [await client.run(code, { ...patient, id }), await client.run(code, { ...patient, id })];
+	assert.deepEqual([first.stdout, second.cached], [second.stdout, true]);
+	await assert.rejects(client.run("print(2)", { ...patient, id }), ced.Conflict);
+});
+
+test("a detached run is fetched with wait", async () => {
+	const { run_id } = await client.run("print('later')", { ...patient, detach: true });
+	assert.equal((await client.wait({ run_id })).stdout, "later\n");
+});
+
+test("events come on a connection of their own", async () => {
+	const agent = `agent-${process.pid}`;
+	const events = await client.events({ kinds: ["finished"], agent });
+	const { run_id } = await client.run("1", { ...patient, agent });
+	for await (const event of events) {
+		assert.deepEqual([event.kind, event.run_id], ["finished", run_id]);
+		break;
+	}
+	await assert.rejects(client.events({ kinds: ["nonsense"] }), ced.BadRequest);
+});
+
+/** A relay in front of the daemon; `cut` decides for each chunk from the client whether to hang up after it. */
+async function relay(cut, path = join(folder, `relay-${Math.random()}.sock`)) {
+	const sockets = new Set();
+	const server = createServer((socket) => {
+		const upstream = connect(process.env.CED_SOCKET);
+		sockets.add(socket).add(upstream);
+		socket.on("data", (chunk) => { upstream.write(chunk); if (cut(chunk)) setImmediate(() => socket.destroy()); });
+		upstream.on("data", (chunk) => socket.destroyed || socket.write(chunk));
+		for (const [a, b] of [[socket, upstream], [upstream, socket]]) a.on("error", () => 0).on("close", () => b.destroy());
+	});
+	await new Promise((resolve) => server.listen(path, resolve));
+	return { path, end: () => { server.close(); for (const socket of sockets) socket.destroy(); } };
+}
+
+test("a lost connection: a run is not sent twice, one with an id and a question are", async () => {
+	let cuts = 0, sent = 0;
+	const between = await relay((chunk) => {
+		if (chunk.includes("marked") || chunk.includes("runs.list")) { sent++; return cuts-- > 0; }
+		return false;
+	});
+	const own = new Client({ socket: between.path });
+	cuts = 1;
+	await assert.rejects(own.run("print('marked')\nimport time\nwhile True: time.sleep(1)", patient),
+		(error) => error instanceof ced.ConnectionLost && error.sent && typeof error.runId === "string");
+	assert.equal(sent, 1);
+	cuts = 1;
+	const detached = await own.run("print('marked')", { ...patient, detach: true, id: `cut-${process.pid}-${Date.now()}` });
+	assert.ok(detached.run_id);
+	assert.equal(sent, 3);
+	cuts = 1;
+	assert.ok((await own.runsList({ limit: 1 })).runs.length);
+	assert.equal(sent, 5);
+	own.close();
+	await assert.rejects(own.hello(), ced.ConnectionLost);
+	between.end();
+});
+
+test("no daemon: the message says what to do", async () => {
+	await assert.rejects(new Client({ socket: join(folder, "none.sock") }).hello(), /Start the daemon, or set CED_SOCKET/);
+});
+
+test("a session: cells, states, back, keep, drop, close", async (t) => {
+	let session;
+	try {
+		session = await client.openSession({ states: 4 });
+	} catch (error) {
+		if (error instanceof ced.BadRequest) return t.skip(error.message);
+		throw error;
+	}
+	const loaded = (await session.run("x = 1", patient)).session.state;
+	await session.run("x = 2", patient);
+	assert.equal((await session.run("print(x)", patient)).stdout, "2\n");
+	await session.rollback(loaded);
+	assert.equal((await session.run("print(x)", patient)).stdout, "1\n");
+	const kept = await session.keep("good");
+	assert.equal(kept.pinned[0].name, "good");
+	assert.ok((await client.sessionList()).sessions.some((item) => item.session === session.id));
+	await session.drop(kept.pinned[0].state);
+	const stream = session.stream("print('cell')", patient);
+	const events = [];
+	for await (const event of stream) events.push(event.text);
+	assert.deepEqual(events, ["cell\n"]);
+	await session.close();
+	assert.equal(await session.close(), undefined);
+	await assert.rejects(session.run("1"), ced.NotFound);
+});

@@ -1,0 +1,18 @@
+#!/bin/bash
+# The client for node: its own tests against a daemon, and how many of its lines they reach.
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/lib.sh"
+. "$here/node_client.sh"
+node_client_build || bail "clients/node does not build"
+daemon_start
+export CED_REPOSITORY=$here/../..
+cd "$client" || bail "no folder $client"
+node node_modules/c8/bin/c8.js --include 'dist/esm/**' --include 'src/**' --reporter text --check-coverage --lines 90 \
+	node --test --test-concurrency=1 test/ >"$work/said" 2>&1
+ok $? "the tests of clients/node pass and reach 90 of 100 lines"
+[[ $(grep -c '^ *client.ts *|' "$work/said") == 1 ]]
+ok $? "the lines of src/client.ts were counted"
+sed 's/^/# /' "$work/said"
+verdict=$(cectl audit verify 2>&1)
+ok $? "the record holds" "$verdict"
+done_testing
