@@ -246,3 +246,52 @@ test("a session: cells, states, back, keep, drop, close", async (t) => {
 	assert.equal(await session.close(), undefined);
 	await assert.rejects(session.run("1"), ced.NotFound);
 });
+
+test("a run that waits for a person is visible: a callback, an event or a warning", async () => {
+	const waiting = { ...patient, policy: "review" };
+	const code = "import ctypes";
+	const controller = new AbortController();
+	const parked = await new Promise((resolve, reject) => {
+		const result = client.run(code, { ...waiting, signal: controller.signal, onParked: (notice) => resolve({ notice, result }) });
+		result.then((early) => reject(new Error(`it did not wait: ${early.reason}`)), reject);
+	});
+	controller.abort();
+	assert.equal(parked.notice.policy.name, "review");
+	assert.equal((await parked.result).outcome, "canceled");
+
+	const stream = client.stream(code, waiting);
+	const types = [];
+	for await (const event of stream) {
+		types.push(event.type);
+		stream.cancel();
+	}
+	assert.deepEqual(types, ["parked"]);
+	assert.equal((await stream.result).outcome, "canceled");
+
+	const warned = new Promise((resolve) => process.once("warning", resolve));
+	const silent = new AbortController();
+	const result = client.run(code, { ...waiting, signal: silent.signal });
+	assert.match((await warned).message, /waits until a person approves it/);
+	silent.abort();
+	assert.equal((await result).outcome, "canceled");
+});
+
+test("busy is tried again after the time given, and no longer than allowed", async (t) => {
+	const open = [];
+	const hasty = new Client({ busyMs: 0 });
+	let busy;
+	while (!busy && open.length < 64) {
+		try {
+			open.push(await hasty.openSession());
+		} catch (error) {
+			if (error instanceof ced.BadRequest) return t.skip(error.message);
+			busy = error;
+		}
+	}
+	assert.ok(busy instanceof ced.Busy, `${open.length} sessions were opened`);
+	const later = client.openSession();
+	await open.pop().close();
+	await (await later).close();
+	for (const session of open) await session.close();
+	hasty.close();
+});
