@@ -4,7 +4,7 @@
 # node_client_build: builds a copy of clients/node in $client, with the packages that the build has fetched.
 client=$work/client
 node_client_build() {
-	local source=$here/../../clients/node packages=$here/../../build/node-client/node_modules
+	local source=${here:?}/../../clients/node packages=$here/../../build/node-client/node_modules
 	[[ -d $packages/typescript ]] || bail "build/node-client has no packages: build the target node_client_packages"
 	mkdir -p "$client"
 	cp -r "$source"/{package.json,package-lock.json,tsconfig.json,build.mjs,README.md,src,test} "$client/"
