@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 
 # node_client_build: builds a copy of clients/node in $client, with the packages that the build has fetched.
-client=$work/client
+client=${work:?}/client
 node_client_build() {
 	local source=${here:?}/../../clients/node packages=$here/../../build/node-client/node_modules
 	[[ -d $packages/typescript ]] || bail "build/node-client has no packages: build the target node_client_packages"
