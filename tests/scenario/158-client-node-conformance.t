@@ -9,7 +9,7 @@ cd "$client" || bail "no folder $client"
 shopt -s nullglob
 cases=()
 for file in "$here"/../../clients/conformance/*.json; do
-	! grep -q '"\$schema"' "$file" && cases+=("$file")
+	[[ $file == *schema.json ]] || cases+=("$file")
 done
 node test/conformance.mjs test/cases.json "${cases[@]}" >"$work/said" 2>&1
 ok $? "$(grep -c '^ok' "$work/said") cases of $((1 + ${#cases[@]})) files"
