@@ -24,7 +24,7 @@ call() { # ID CODE
 
 call 1 'print(1)'
 like "$(message_with '"id":1,')" '"outcome":"ok"' "a program runs"
-call 2 'import time\\ntime.sleep(600)'
+call 2 'import time; time.sleep(600)'
 like "$(message_with '"progressToken":2')" 'is run' "another one runs"
 daemon_kill
 answer=$(message_with '"id":2,')

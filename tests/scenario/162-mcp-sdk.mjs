@@ -142,7 +142,7 @@ await review.close();
 
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const shown = await run("display.mime({'image/png': open('dot.png', 'rb').read()})",
-  { display: true, files: [{ path: "dot.png", base64: PNG }], artifacts: ["dot.png"] });
+  { display: true, files: [{ path: "dot.png", base64: PNG }] });
 eq(shown.content.filter((item) => item.type === "image").map((item) => [item.mimeType, item.data]), [["image/png", PNG]],
   "a picture comes as an image");
 
