@@ -9,13 +9,13 @@
 #include "proto/base/container.h"
 #include "proto/digest.h"
 
-#define TEXT_MAX     ((size_t)512 << 10)
-#define SAFE_MAX     ((size_t)64 << 20)
-#define HEAD_BYTES   ((size_t)6 << 10)
-#define TAIL_BYTES   ((size_t)2 << 10)
-#define PICTURES_MAX 8
+#define TEXT_MAX           ((size_t)512 << 10)
+#define SAFE_MAX           ((size_t)64 << 20)
+#define HEAD_BYTES         ((size_t)6 << 10)
+#define TAIL_BYTES         ((size_t)2 << 10)
+#define PICTURES_MAX       8
 #define PICTURES_MAX_BYTES ((size_t)4 << 20)
-#define COPY_DEPTH   64
+#define COPY_DEPTH         64
 
 /* The kinds of pictures that models read. */
 static const char *const picture_types[] = { "image/png", "image/jpeg", "image/gif", "image/webp" };
@@ -73,7 +73,8 @@ static struct value *safe_copy(struct arena *arena, const struct value *value, u
 	if (value_is(value, VALUE_LIST)) {
 		copy = value_list(arena);
 		for (size_t i = 0; value_at(value, i); i++)
-			value_list_add(arena, copy, safe_copy(arena, value_at(value, i), depth + 1));
+			value_list_add(
+				arena, copy, safe_copy(arena, value_at(value, i), depth + 1));
 		return copy;
 	}
 	if (!value_is(value, VALUE_MAP))
@@ -127,8 +128,8 @@ static struct bytes tail_of(struct bytes bytes, size_t most)
 	return (struct bytes){ bytes.data + at, bytes.len - at };
 }
 
-const char *answer_shorten(struct arena *arena, const struct value *front,
-	const struct value *tail, int64_t total, bool *ret_cut)
+const char *answer_shorten(struct arena *arena, const struct value *front, const struct value *tail,
+	int64_t total, bool *ret_cut)
 {
 	struct bytes all = bytes_of(front);
 	struct bytes end = bytes_of(tail);
@@ -148,8 +149,8 @@ const char *answer_shorten(struct arena *arena, const struct value *front,
 	buf_init(&safe, SAFE_MAX);
 	(void)safe_append(&safe, SAFE_BLOCK, head.data, head.len);
 	if (left_out > 0)
-		(void)buf_printf(&safe, "\n[... %lld bytes are left out here ...]\n",
-			(long long)left_out);
+		(void)buf_printf(
+			&safe, "\n[... %lld bytes are left out here ...]\n", (long long)left_out);
 	(void)safe_append(&safe, SAFE_BLOCK, end.data, end.len);
 	text = arena_copy(arena, safe.bytes ? safe.bytes : "", safe.len);
 	buf_done(&safe);
@@ -187,8 +188,7 @@ bool answer_picture(struct answer *answer, const char *type, const struct value 
 		return false;
 	item = fill_start(answer->arena);
 	fill_text(&item, "type", "image");
-	fill_value(&item, "data",
-		answer_base64(answer->arena, bytes->text.bytes, bytes->text.len));
+	fill_value(&item, "data", answer_base64(answer->arena, bytes->text.bytes, bytes->text.len));
 	fill_text(&item, "mimeType", type);
 	answer->picture_bytes += bytes->text.len;
 	return value_list_add(answer->arena, answer->pictures, fill_done(&item)) == 0;

@@ -36,8 +36,8 @@ void answer_put(struct answer *answer, const char *key, const struct value *valu
  * A safe text of what a program wrote: the head of `front`, and the end of `tail`, which may be
  * NULL, or else of `front`.  `total` bytes were there.  *ret_cut: some of them are left out.
  */
-const char *answer_shorten(struct arena *arena, const struct value *front,
-	const struct value *tail, int64_t total, bool *ret_cut);
+const char *answer_shorten(struct arena *arena, const struct value *front, const struct value *tail,
+	int64_t total, bool *ret_cut);
 
 /* Adds a picture if it is one that models read, and small enough. */
 bool answer_picture(struct answer *answer, const char *type, const struct value *bytes);

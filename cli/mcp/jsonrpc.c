@@ -46,9 +46,8 @@ void jsonrpc_in_read(struct jsonrpc_in *in, int fd)
 static size_t find_newline(struct jsonrpc_in *in)
 {
 	const char *from = in->line.bytes + in->looked;
-	const char *newline = in->line.len > in->looked
-				      ? memchr(from, '\n', in->line.len - in->looked)
-				      : NULL;
+	const char *newline =
+		in->line.len > in->looked ? memchr(from, '\n', in->line.len - in->looked) : NULL;
 
 	in->looked = newline ? (size_t)(newline - in->line.bytes) : in->line.len;
 	return in->looked;
@@ -179,8 +178,7 @@ void jsonrpc_error(struct jsonrpc_out *out, const struct value *id, enum jsonrpc
 	error = value_map(&arena);
 	value_map_put(&arena, error, "code", value_int(&arena, code));
 	value_map_put(&arena, error, "message", value_text(&arena, text));
-	if (!value_ok(&arena) ||
-		write_line(out, "\"id\":", id ? id : &null, "error", error) < 0)
+	if (!value_ok(&arena) || write_line(out, "\"id\":", id ? id : &null, "error", error) < 0)
 		out->broken = true;
 	arena_done(&arena);
 }

@@ -53,8 +53,8 @@ static int write_hello(struct link *link, struct err *err)
 
 	arena_init(&arena, HELLO_BYTES);
 	params = value_map(&arena);
-	value_map_put(
-		&arena, params, "client", value_text(&arena, link->name ? link->name : "cectl mcp"));
+	value_map_put(&arena, params, "client",
+		value_text(&arena, link->name ? link->name : "cectl mcp"));
 	if (!value_ok(&arena))
 		status = err_set(err, ERR_MEMORY, "no memory");
 	else
@@ -112,8 +112,7 @@ size_t link_unsent(const struct link *link)
  */
 static void send_some(struct link *link)
 {
-	ssize_t sent = send(
-		link->fd, link->out.bytes, link->out.len, MSG_DONTWAIT | MSG_NOSIGNAL);
+	ssize_t sent = send(link->fd, link->out.bytes, link->out.len, MSG_DONTWAIT | MSG_NOSIGNAL);
 
 	if (sent > 0)
 		buf_consume(&link->out, (size_t)sent);

@@ -122,12 +122,12 @@ static void on_set_level(const struct message *message)
 static void on_canceled(const struct message *message)
 {
 	struct request *request =
-		server_find(message->server, value_get(message->params, "requestId"));
+		requests_find(message->server, value_get(message->params, "requestId"));
 
 	if (!request)
 		return;
 	request->canceled = true;
-	server_cancel(message->server, request);
+	requests_cancel(message->server, request);
 }
 
 /* ---- tools --------------------------------------------------------------------------------- */
@@ -166,22 +166,21 @@ static void on_tools_call(const struct message *message)
 		refuse(message, err.text);
 	if (!tool)
 		return;
-	request = server_accept(server, message->id, message->params);
+	request = requests_accept(server, message->id, message->params);
 	if (!request)
 		return;
 	request->tool = tool;
 	request->finish = present;
-	arguments = arguments ? value_copy(&request->arena, arguments)
-			      : value_map(&request->arena);
+	arguments = arguments ? value_copy(&request->arena, arguments) : value_map(&request->arena);
 	if (toolset_params(&server->tools, tool, arguments, &request->arena, &params, &err) < 0) {
 		answer(message, answer_failure(message->arena, "The arguments of %s are wrong. %s",
 					tool->name, err.text));
-		server_forget(server, request);
+		requests_forget(server, request);
 		return;
 	}
 	request->params = params;
 	request->running = tool->runs;
-	if (server_ask(server, request, tool->method, params, &err) < 0)
+	if (requests_ask(server, request, tool->method, params, &err) < 0)
 		methods_lost(server, request, &err);
 }
 
@@ -197,14 +196,13 @@ static void ask_resources(const struct message *message, struct request *request
 {
 	struct err err = ERR_INIT;
 
-	if (server_ask(message->server, request, method, params, &err) < 0)
+	if (requests_ask(message->server, request, method, params, &err) < 0)
 		methods_lost(message->server, request, &err);
 }
 
 static void on_resources_list(const struct message *message)
 {
-	struct request *request =
-		server_accept(message->server, message->id, message->params);
+	struct request *request = requests_accept(message->server, message->id, message->params);
 	const char *cursor = value_as_text(value_get(message->params, "cursor"));
 	struct fill params;
 
@@ -221,7 +219,7 @@ static void on_resources_read(const struct message *message)
 {
 	const char *uri = text_param(message, "uri");
 	struct request *request =
-		uri ? server_accept(message->server, message->id, message->params) : NULL;
+		uri ? requests_accept(message->server, message->id, message->params) : NULL;
 	const struct value *params = NULL;
 	const char *method = NULL;
 	struct err err = ERR_INIT;
@@ -231,9 +229,9 @@ static void on_resources_read(const struct message *message)
 	request->params = value_copy(&request->arena, message->params);
 	request->finish = resources_read;
 	if (resources_question(request, uri, &method, &params, &err) < 0) {
-		jsonrpc_error(&message->server->out, message->id, JSONRPC_NOT_FOUND, "%s",
-			err.text);
-		server_forget(message->server, request);
+		jsonrpc_error(
+			&message->server->out, message->id, JSONRPC_NOT_FOUND, "%s", err.text);
+		requests_forget(message->server, request);
 		return;
 	}
 	ask_resources(message, request, method, params);
@@ -242,8 +240,8 @@ static void on_resources_read(const struct message *message)
 /* ---- the daemon's answers ------------------------------------------------------------------ */
 
 /* Sessions that were opened here are closed at the end. */
-static void note_session(struct server *server, const struct request *request,
-	const struct value *result)
+static void note_session(
+	struct server *server, const struct request *request, const struct value *result)
 {
 	const char *session = value_as_text(value_get(result, "session"));
 	bool opens = request->tool && strcmp(request->tool->method, "session.open") == 0;
@@ -251,10 +249,10 @@ static void note_session(struct server *server, const struct request *request,
 
 	if (!session || (!opens && !closes))
 		return;
-	for (size_t i = 0; i < SERVER_SESSIONS_MAX; i++) {
+	for (size_t i = 0; i < SESSIONS_MAX; i++) {
 		if (strcmp(server->sessions[i], opens ? "" : session) != 0)
 			continue;
-		cut_printf(server->sessions[i], SERVER_ID_MAX, "%s", opens ? session : "");
+		cut_printf(server->sessions[i], RUN_ID_MAX, "%s", opens ? session : "");
 		return;
 	}
 }
@@ -289,7 +287,7 @@ void methods_answer(struct server *server, struct request *request, const struct
 		pass_error(server, request, code ? code : "internal", text ? text : "");
 	else
 		jsonrpc_result(&server->out, request->id, request->finish(request, result));
-	server_forget(server, request);
+	requests_forget(server, request);
 }
 
 void methods_lost(struct server *server, struct request *request, const struct err *why)
@@ -303,7 +301,7 @@ void methods_lost(struct server *server, struct request *request, const struct e
 	if (!request->canceled)
 		pass_error(server, request, "no daemon", text ? text : why->text);
 	progress_log(server, "warning", why->text);
-	server_forget(server, request);
+	requests_forget(server, request);
 }
 
 /* ---- messages ------------------------------------------------------------------------------ */
@@ -367,8 +365,7 @@ static const char *fault_of(const struct value *document)
 	return NULL;
 }
 
-static void take_document(
-	struct server *server, struct arena *arena, const struct value *document)
+static void take_document(struct server *server, struct arena *arena, const struct value *document)
 {
 	const struct value *id = value_get(document, "id");
 	const struct value *params = value_get(document, "params");

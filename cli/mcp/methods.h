@@ -1,7 +1,7 @@
 /* The methods of MCP: see the table in methods.c. */
 #pragma once
 
-#include "cli/mcp/server.h"
+#include "cli/mcp/requests.h"
 
 /* One line from the client, of any content. */
 void methods_take(struct server *server, const char *line, size_t len);

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cli/base/safe.h"
-#include "cli/commands/explain.h"
+#include "cli/session/explanation.h"
 #include "cli/terminal/output.h"
 #include "proto/base/container.h"
 #include "proto/json.h"
@@ -31,7 +31,8 @@ static void say_end(struct answer *answer, const struct value *run)
 	const struct value *exec_us = value_get(value_get(run, "metrics"), "exec_us");
 
 	if (!outcome[0]) {
-		answer_say(answer, "The run has not ended (state: %s); run %s. wait_run waits for it.\n",
+		answer_say(answer,
+			"The run has not ended (state: %s); run %s. wait_run waits for it.\n",
 			value_get(run, "state") ? word(answer, run, "state") : "running",
 			word(answer, run, "run_id"));
 		return;
@@ -55,8 +56,8 @@ static const struct stream {
 	{ "stderr", "stderr_tail", "stderr_bytes" },
 };
 
-static void add_stream(struct answer *answer, const struct value *run,
-	const struct stream *stream, struct value *cut)
+static void add_stream(struct answer *answer, const struct value *run, const struct stream *stream,
+	struct value *cut)
 {
 	const struct value *front = value_get(run, stream->name);
 	int64_t total = value_as_int(value_get(run, stream->total), 0);
@@ -65,8 +66,7 @@ static void add_stream(struct answer *answer, const struct value *run,
 
 	if (!front || value_is(front, VALUE_NIL))
 		return;
-	text = answer_shorten(
-		answer->arena, front, value_get(run, stream->tail), total, &is_cut);
+	text = answer_shorten(answer->arena, front, value_get(run, stream->tail), total, &is_cut);
 	fill_text(&answer->facts, stream->name, text);
 	answer_put(answer, stream->total, value_get(run, stream->total));
 	if (is_cut)
@@ -96,8 +96,8 @@ static void add_value(struct answer *answer, const struct value *run)
 
 	if (!value)
 		return;
-	if (json_write_text(answer->arena, value, JSON_WRITE_COMPACT, VALUE_BYTES_MAX, &text,
-		    &err) < 0) {
+	if (json_write_text(
+		    answer->arena, value, JSON_WRITE_COMPACT, VALUE_BYTES_MAX, &text, &err) < 0) {
 		answer->arena->failed = answer->arena->failed && err.code != ERR_TOO_BIG;
 		fill_bool(&answer->facts, "value_left_out", true);
 		return;
@@ -105,8 +105,8 @@ static void add_value(struct answer *answer, const struct value *run)
 	answer_put(answer, "value", value);
 }
 
-static void say_each(struct answer *answer, const struct value *list, const char *title,
-	const char *const *keys)
+static void say_each(
+	struct answer *answer, const struct value *list, const char *title, const char *const *keys)
 {
 	for (size_t i = 0; value_at(list, i) && i < ITEMS_MAX; i++) {
 		answer_say(answer, "%s", title);
@@ -126,11 +126,11 @@ static void add_faults(struct answer *answer, const struct value *run)
 {
 	const struct value *policy = value_get(run, "policy");
 
-	say_each(answer, value_get(run, "output_errors"), "The output breaks its contract:",
-		KEYS("pointer", "message"));
+	say_each(answer, value_get(run, "output_errors"),
+		"The output breaks its contract:", KEYS("pointer", "message"));
 	if (strcmp(word(answer, policy, "decision"), "allow") != 0)
-		say_each(answer, value_get(policy, "findings"), "The policy found:",
-			KEYS("rule", "line", "severity", "message", "hint"));
+		say_each(answer, value_get(policy, "findings"),
+			"The policy found:", KEYS("rule", "line", "severity", "message", "hint"));
 	put_all(answer, run,
 		KEYS("error", "evidence", "output_errors", "refused_calls", "budget", "policy"));
 }
@@ -200,8 +200,8 @@ static void add_artifacts(struct answer *answer, const struct value *run)
 				: " (get_output reads it: stream artifact:PATH)");
 	}
 	fill_value(&answer->facts, "artifacts", list);
-	say_each(answer, value_get(run, "artifacts_skipped"), "A file was not taken:",
-		KEYS("path", "reason"));
+	say_each(answer, value_get(run, "artifacts_skipped"),
+		"A file was not taken:", KEYS("path", "reason"));
 }
 
 /* Of a record: the program, shortened as its output is. */
@@ -244,12 +244,13 @@ PRESENT(check)
 	const struct value *policy = value_get(result, "policy");
 
 	(void)params;
-	put_all(answer, result, KEYS("would", "contract", "contract_errors", "code_hash", "policy"));
+	put_all(answer, result,
+		KEYS("would", "contract", "contract_errors", "code_hash", "policy"));
 	answer_say(answer, "would: %s\n", word(answer, result, "would"));
-	say_each(answer, value_get(result, "contract_errors"), "The request is wrong:",
-		KEYS("pointer", "message"));
-	say_each(answer, value_get(policy, "findings"), "The policy found:",
-		KEYS("rule", "line", "severity", "message", "hint"));
+	say_each(answer, value_get(result, "contract_errors"),
+		"The request is wrong:", KEYS("pointer", "message"));
+	say_each(answer, value_get(policy, "findings"),
+		"The policy found:", KEYS("rule", "line", "severity", "message", "hint"));
 }
 
 PRESENT(cancel)
@@ -287,7 +288,7 @@ PRESENT(output)
 	put_all(answer, result, KEYS("offset", "total", "eof"));
 	fill_int(&answer->facts, "next_offset", offset + len);
 	answer_say(answer, "%s, bytes %lld to %lld of %s%s\n", word(answer, params, "stream"),
-		(long long)offset, (long long)(offset + len), word(answer, result, "total"),
+		(long long)offset, (long long)offset + len, word(answer, result, "total"),
 		value_as_bool(value_get(result, "eof"), false) ? ", the end" : "");
 	add_page_data(answer, data);
 }
@@ -323,9 +324,8 @@ PRESENT(explain)
 	arena_init(&cli.arena, (size_t)64 << 20);
 	put_all(answer, result, KEYS("run_id", "outcome", "state"));
 	answer_say(answer, "run %s: %s\n", word(answer, result, "run_id"),
-		value_is(value_get(result, "outcome"), VALUE_TEXT)
-			? word(answer, result, "outcome")
-			: word(answer, result, "state"));
+		value_is(value_get(result, "outcome"), VALUE_TEXT) ? word(answer, result, "outcome")
+								   : word(answer, result, "state"));
 	if (explain(&cli, result, &explanation) < 0)
 		answer->arena->failed = true;
 	else
@@ -376,15 +376,16 @@ PRESENT(runtimes)
 {
 	(void)params;
 	add_list(answer, result, "runtimes",
-		KEYS("name", "version", "language", "kind", "preload", "tools", "packages", "limits",
-			"trouble"));
+		KEYS("name", "version", "language", "kind", "preload", "tools", "packages",
+			"limits", "trouble"));
 }
 
 PRESENT(session)
 {
 	(void)params;
 	put_all(answer, result,
-		KEYS("session", "language", "limits", "idle_ms", "age_ms", "expires_us", "not_kept"));
+		KEYS("session", "language", "limits", "idle_ms", "age_ms", "expires_us",
+			"not_kept"));
 	answer_say(answer,
 		"Session %s is open. Give it as `session` to run_code; variables and files stay from "
 		"cell to cell. close_session ends it.\n",
@@ -395,7 +396,8 @@ PRESENT(sessions)
 {
 	(void)params;
 	add_list(answer, result, "sessions",
-		KEYS("session", "language", "cells", "busy", "waiting", "memory_bytes", "expires_us"));
+		KEYS("session", "language", "cells", "busy", "waiting", "memory_bytes",
+			"expires_us"));
 }
 
 PRESENT(closed)

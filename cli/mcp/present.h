@@ -4,9 +4,9 @@
 #include "cli/mcp/answer.h"
 #include "proto/value.h"
 
-#define PRESENT(name)                                                    \
-	void present_##name(struct answer *answer, const struct value *params, \
-		const struct value *result)
+#define PRESENT(name)        \
+	void present_##name( \
+		struct answer *answer, const struct value *params, const struct value *result)
 
 PRESENT(run); /* also of wait and runs.get */
 PRESENT(check);

@@ -66,7 +66,7 @@ static struct request *find_run(struct server *server, const struct value *param
 	const char *run_id = value_as_text(value_get(params, "run_id"));
 	int64_t asked = value_as_int(value_get(params, "msgid"), -1);
 
-	for (size_t i = 0; run_id && i < SERVER_REQUESTS_MAX; i++) {
+	for (size_t i = 0; run_id && i < REQUESTS_MAX; i++) {
 		struct request *request = server->requests[i];
 
 		if (request && request->running &&
@@ -122,8 +122,7 @@ static void on_parked(struct server *server, struct request *request, const stru
 
 static const struct {
 	const char *method;
-	void (*take)(
-		struct server *server, struct request *request, const struct value *params);
+	void (*take)(struct server *server, struct request *request, const struct value *params);
 } notices[] = {
 	{ "run.started", on_started },
 	{ "run.output", on_output },
@@ -144,7 +143,7 @@ void progress_notice(struct server *server, const char *method, const struct val
 
 bool progress_wanted(const struct server *server)
 {
-	for (size_t i = 0; i < SERVER_REQUESTS_MAX; i++) {
+	for (size_t i = 0; i < REQUESTS_MAX; i++) {
 		if (server->requests[i] && server->requests[i]->token)
 			return true;
 	}
@@ -156,7 +155,7 @@ void progress_tick(struct server *server)
 	int64_t now_ms = clock_ms();
 	char text[128];
 
-	for (size_t i = 0; i < SERVER_REQUESTS_MAX; i++) {
+	for (size_t i = 0; i < REQUESTS_MAX; i++) {
 		struct request *request = server->requests[i];
 
 		if (!request || !request->token || now_ms - request->told_ms < TICK_MS)

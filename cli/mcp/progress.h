@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "cli/mcp/server.h"
+#include "cli/mcp/requests.h"
 
 /* The levels of log messages, as RFC 5424 orders them; below SERVER's level nothing is sent. */
 int progress_level(const char *word); /* -1: there is no such level */

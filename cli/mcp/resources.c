@@ -43,8 +43,9 @@ struct value *resources_templates(struct arena *arena)
 static int hex_of(char letter)
 {
 	static const char digits[] = "0123456789abcdef";
-	const char *at = letter ? strchr(digits, letter >= 'A' && letter <= 'F' ? letter + 32 : letter)
-				: NULL;
+	const char *at =
+		letter ? strchr(digits, letter >= 'A' && letter <= 'F' ? letter + 32 : letter)
+		       : NULL;
 
 	return at ? (int)(at - digits) : -1;
 }
@@ -98,8 +99,8 @@ int resources_question(struct request *request, const char *uri, const char **re
 }
 
 /* {uri, mimeType, text} or {uri, mimeType, blob}. */
-static struct value *contents(struct request *request, const char *type, const char *key,
-	struct value *text)
+static struct value *contents(
+	struct request *request, const char *type, const char *key, struct value *text)
 {
 	struct fill result = fill_start(&request->arena);
 	struct fill item = fill_start(&request->arena);
@@ -129,8 +130,8 @@ struct value *resources_read(struct request *request, const struct value *result
 	if (json_write_text(arena, result, JSON_WRITE_PRETTY | JSON_WRITE_BASE64, RECORD_BYTES,
 		    &text, &err) < 0)
 		return NULL;
-	return contents(request, "application/json", "text",
-		value_text_len(arena, text.data, text.len));
+	return contents(
+		request, "application/json", "text", value_text_len(arena, text.data, text.len));
 }
 
 /* ---- listing ------------------------------------------------------------------------------- */
@@ -141,9 +142,9 @@ static struct value *list_item(struct arena *arena, const struct value *run)
 	const char *run_id = output_text(arena, value_get(run, "run_id"));
 	const char *uri = arena_printf(arena, "%s%s", PREFIX, run_id);
 	const char *outcome = output_text(arena, value_get(run, "outcome"));
-	const char *title = arena_printf(arena, "%s: %s",
-		output_text(arena, value_get(run, "language")),
-		outcome[0] ? outcome : output_text(arena, value_get(run, "state")));
+	const char *title =
+		arena_printf(arena, "%s: %s", output_text(arena, value_get(run, "language")),
+			outcome[0] ? outcome : output_text(arena, value_get(run, "state")));
 
 	fill_value(&item, "uri", value_text(arena, uri));
 	fill_text(&item, "name", run_id);

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "cli/mcp/server.h"
+#include "cli/mcp/requests.h"
 
 /* The method and params for a URI.  -1: it is none of ours. */
 int resources_question(struct request *request, const char *uri, const char **ret_method,

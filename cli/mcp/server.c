@@ -9,97 +9,15 @@
 
 #include "cli/mcp/methods.h"
 #include "cli/mcp/progress.h"
+#include "cli/mcp/requests.h"
 #include "proto/base/clock.h"
 #include "proto/wire/rpc.h"
 
-#define REQUEST_BYTES ((size_t)1 << 30) /* a ceiling, not a need */
-#define NOTICE_BYTES  ((size_t)1 << 30)
+#define MESSAGE_BYTES ((size_t)1 << 30)
 #define TICK_MS       250
 #define ENDING_MS     10000 /* for answers and cancelled runs after the end of stdin */
 
-/* ---- requests ------------------------------------------------------------------------------ */
-
-struct request *server_find(struct server *server, const struct value *id)
-{
-	for (size_t i = 0; id && i < SERVER_REQUESTS_MAX; i++) {
-		if (server->requests[i] && value_equal(server->requests[i]->id, id))
-			return server->requests[i];
-	}
-	return NULL;
-}
-
-struct request *server_accept(
-	struct server *server, const struct value *id, const struct value *params)
-{
-	struct request **place = server->requests;
-	struct request *request;
-
-	if (server_find(server, id)) {
-		jsonrpc_error(&server->out, id, JSONRPC_INVALID_REQUEST,
-			"a request with this id is still being answered");
-		return NULL;
-	}
-	while (place < server->requests + SERVER_REQUESTS_MAX && *place)
-		place++;
-	request = place < server->requests + SERVER_REQUESTS_MAX ? calloc(1, sizeof(*request))
-								 : NULL;
-	if (!request) {
-		jsonrpc_error(&server->out, id, JSONRPC_INTERNAL,
-			"%d requests wait already; try again when one has its answer",
-			SERVER_REQUESTS_MAX);
-		return NULL;
-	}
-	arena_init(&request->arena, REQUEST_BYTES);
-	request->id = value_copy(&request->arena, id);
-	request->token = value_copy(
-		&request->arena, value_get(value_get(params, "_meta"), "progressToken"));
-	request->began_ms = request->told_ms = clock_ms();
-	*place = request;
-	return request;
-}
-
-void server_forget(struct server *server, struct request *request)
-{
-	for (size_t i = 0; i < SERVER_REQUESTS_MAX; i++) {
-		if (server->requests[i] == request)
-			server->requests[i] = NULL;
-	}
-	arena_done(&request->arena);
-	free(request);
-}
-
-int server_ask(struct server *server, struct request *request, const char *method,
-	const struct value *params, struct err *err)
-{
-	return link_ask(&server->link, method, params, &request->asked, err);
-}
-
-void server_cancel(struct server *server, struct request *request)
-{
-	struct err err = ERR_INIT;
-	struct arena arena;
-	struct value *params;
-	uint32_t asked;
-
-	if (!request->running || link_fd(&server->link) < 0)
-		return;
-	arena_init(&arena, 4096);
-	params = value_map(&arena);
-	value_map_put(&arena, params, "msgid", value_uint(&arena, request->asked));
-	(void)link_ask(&server->link, "cancel", params, &asked, &err);
-	arena_done(&arena);
-}
-
 /* ---- the daemon ---------------------------------------------------------------------------- */
-
-static struct request *find_asked(struct server *server, uint32_t asked)
-{
-	for (size_t i = 0; i < SERVER_REQUESTS_MAX; i++) {
-		if (server->requests[i] && server->requests[i]->asked == asked)
-			return server->requests[i];
-	}
-	return NULL;
-}
 
 static void on_message(void *context, char *bytes, size_t len)
 {
@@ -110,12 +28,12 @@ static void on_message(void *context, char *bytes, size_t len)
 	struct request *request = NULL;
 	struct arena arena;
 
-	arena_init(&arena, NOTICE_BYTES);
+	arena_init(&arena, MESSAGE_BYTES);
 	if (rpc_read(&arena, bytes, len, &message, &fault, &err) == 0) {
 		if (message.kind == RPC_NOTIFICATION)
 			progress_notice(server, message.method, message.params);
 		else if (message.kind == RPC_RESPONSE)
-			request = find_asked(server, message.msgid);
+			request = requests_asked(server, message.msgid);
 		if (request)
 			methods_answer(server, request, message.error, message.result);
 	}
@@ -127,7 +45,7 @@ static void on_lost(void *context, const struct err *why)
 	struct server *server = context;
 
 	memset(server->sessions, 0, sizeof(server->sessions));
-	for (size_t i = 0; i < SERVER_REQUESTS_MAX; i++) {
+	for (size_t i = 0; i < REQUESTS_MAX; i++) {
 		if (server->requests[i])
 			methods_lost(server, server->requests[i], why);
 	}
@@ -191,7 +109,7 @@ static void turn(struct server *server)
 
 static void close_sessions(struct server *server)
 {
-	for (size_t i = 0; i < SERVER_SESSIONS_MAX; i++) {
+	for (size_t i = 0; i < SESSIONS_MAX; i++) {
 		struct err err = ERR_INIT;
 		struct arena arena;
 		struct value *params;
@@ -207,36 +125,27 @@ static void close_sessions(struct server *server)
 	}
 }
 
-static bool has_requests(const struct server *server)
-{
-	for (size_t i = 0; i < SERVER_REQUESTS_MAX; i++) {
-		if (server->requests[i])
-			return true;
-	}
-	return false;
-}
-
 /* Nobody asks any more: ends what runs, and brings the answers that are still due. */
 static void end(struct server *server)
 {
 	int64_t until_ms = clock_ms() + ENDING_MS;
 
-	for (size_t i = 0; i < SERVER_REQUESTS_MAX; i++) {
+	for (size_t i = 0; i < REQUESTS_MAX; i++) {
 		if (server->requests[i])
-			server_cancel(server, server->requests[i]);
+			requests_cancel(server, server->requests[i]);
 	}
 	close_sessions(server);
 	while (clock_ms() < until_ms && !server->out.broken &&
-		(has_requests(server) || server->out.bytes.len > 0 ||
+		(requests_wait(server) || server->out.bytes.len > 0 ||
 			(link_fd(&server->link) >= 0 && link_unsent(&server->link) > 0)))
 		turn(server);
 }
 
 static void server_done(struct server *server)
 {
-	for (size_t i = 0; i < SERVER_REQUESTS_MAX; i++) {
+	for (size_t i = 0; i < REQUESTS_MAX; i++) {
 		if (server->requests[i])
-			server_forget(server, server->requests[i]);
+			requests_forget(server, server->requests[i]);
 	}
 	link_done(&server->link);
 	toolset_done(&server->tools);

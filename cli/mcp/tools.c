@@ -11,9 +11,9 @@
 #include "proto/digest.h"
 #include "proto/json.h"
 
-#define TOOLSET_BYTES  ((size_t)16 << 20)
-#define OUTPUT_LENGTH  8192
-#define RUNS_LIMIT     20
+#define TOOLSET_BYTES ((size_t)16 << 20)
+#define OUTPUT_LENGTH 8192
+#define RUNS_LIMIT    20
 
 extern const struct embedded mcp_tools[];
 
@@ -91,8 +91,7 @@ static int prepare_output(struct arena *arena, struct value *params, struct err 
 	return 0;
 }
 
-static int prepare_time(
-	struct arena *arena, struct value *params, const char *key, struct err *err)
+static int prepare_time(struct arena *arena, struct value *params, const char *key, struct err *err)
 {
 	const char *text = value_as_text(value_get(params, key));
 	int64_t at_us = 0;

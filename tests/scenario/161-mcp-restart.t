@@ -53,7 +53,7 @@ done
 is "$(cectl mcp --config vscode 2>/dev/null | /usr/bin/python3 -c 'import json,sys; print(*json.load(sys.stdin))')" servers \
 	"each client has its own key"
 like "$(cectl mcp --config zed --socket /x.sock 2>/dev/null)" '"--socket", *"/x.sock"' "a socket that was named goes into the settings"
-output=$(cectl mcp --config curser 2>&1)
+output=$(cectl mcp --config cursr 2>&1)
 is $? 2 "a client that it does not know is a wrong command line"
 like "$output" 'did you mean cursor' "a similar one is suggested"
 done_testing
