@@ -9,7 +9,7 @@
 #include "proto/base/container.h"
 #include "proto/digest.h"
 
-#define TEXT_MAX           ((size_t)512 << 10)
+#define TEXT_MAX           ((size_t)4 << 20)
 #define SAFE_MAX           ((size_t)64 << 20)
 #define HEAD_BYTES         ((size_t)6 << 10)
 #define TAIL_BYTES         ((size_t)2 << 10)
@@ -49,7 +49,7 @@ void answer_say(struct answer *answer, const char *format, ...)
 
 /* ---- safe copies --------------------------------------------------------------------------- */
 
-static struct value *safe_text(struct arena *arena, const char *bytes, size_t len)
+struct value *answer_safe(struct arena *arena, const char *bytes, size_t len)
 {
 	struct value *text;
 	struct buf safe;
@@ -69,7 +69,7 @@ static struct value *safe_copy(struct arena *arena, const struct value *value, u
 	if (depth > COPY_DEPTH)
 		return value_text(arena, "...");
 	if (value_is(value, VALUE_TEXT) || value_is(value, VALUE_BYTES))
-		return safe_text(arena, value->text.bytes, value->text.len);
+		return answer_safe(arena, value->text.bytes, value->text.len);
 	if (value_is(value, VALUE_LIST)) {
 		copy = value_list(arena);
 		for (size_t i = 0; value_at(value, i); i++)
@@ -82,9 +82,11 @@ static struct value *safe_copy(struct arena *arena, const struct value *value, u
 	copy = value_map(arena);
 	for (size_t i = 0; i < value->map.count; i++) {
 		const struct value_entry *entry = &value->map.entries[i];
+		const struct value *key = answer_safe(arena, entry->key, entry->key_len);
 
-		value_map_put_len(arena, copy, entry->key, entry->key_len,
-			safe_copy(arena, entry->value, depth + 1));
+		if (key)
+			value_map_put_len(arena, copy, key->text.bytes, key->text.len,
+				safe_copy(arena, entry->value, depth + 1));
 	}
 	return copy;
 }
@@ -182,10 +184,16 @@ bool answer_picture(struct answer *answer, const char *type, const struct value 
 {
 	struct fill item;
 
-	if (!is_picture(type) || !value_is(bytes, VALUE_BYTES) ||
-		answer->pictures->list.count >= PICTURES_MAX ||
-		bytes->text.len > PICTURES_MAX_BYTES - answer->picture_bytes)
+	if (!is_picture(type) || !value_is(bytes, VALUE_BYTES))
 		return false;
+	if (answer->pictures->list.count >= PICTURES_MAX ||
+		bytes->text.len > PICTURES_MAX_BYTES - answer->picture_bytes) {
+		answer_say(answer,
+			"A picture of %zu bytes is left out: it is too large, or one too "
+			"many.\n",
+			bytes->text.len);
+		return false;
+	}
 	item = fill_start(answer->arena);
 	fill_text(&item, "type", "image");
 	fill_value(&item, "data", answer_base64(answer->arena, bytes->text.bytes, bytes->text.len));
@@ -225,13 +233,16 @@ struct value *answer_failure(struct arena *arena, const char *format, ...)
 {
 	struct fill result = fill_start(arena);
 	struct value *content = value_list(arena);
+	struct value *safe;
 	char text[4096];
 	va_list args;
 
 	va_start(args, format);
 	cut_vprintf(text, sizeof(text), format, args);
 	va_end(args);
-	value_list_add(arena, content, text_item(arena, text, strlen(text)));
+	safe = answer_safe(arena, text, strlen(text));
+	if (safe)
+		value_list_add(arena, content, text_item(arena, safe->text.bytes, safe->text.len));
 	fill_value(&result, "content", content);
 	fill_bool(&result, "isError", true);
 	return fill_done(&result);

@@ -39,8 +39,11 @@ void answer_put(struct answer *answer, const char *key, const struct value *valu
 const char *answer_shorten(struct arena *arena, const struct value *front, const struct value *tail,
 	int64_t total, bool *ret_cut);
 
-/* Adds a picture if it is one that models read, and small enough. */
+/* Adds a picture if it is one that models read; says so if it is too large or one too many. */
 bool answer_picture(struct answer *answer, const char *type, const struct value *bytes);
+
+/* Any bytes as text that can be read and does nothing; see safe_append(). */
+struct value *answer_safe(struct arena *arena, const char *bytes, size_t len);
 
 /* Bytes as base64 text. */
 struct value *answer_base64(struct arena *arena, const void *bytes, size_t len);

@@ -168,6 +168,7 @@ void jsonrpc_error(struct jsonrpc_out *out, const struct value *id, enum jsonrpc
 	char text[ERR_TEXT_MAX];
 	struct value null = { .type = VALUE_NIL };
 	struct arena arena;
+	struct buf safe;
 	struct value *error;
 	va_list args;
 
@@ -175,9 +176,13 @@ void jsonrpc_error(struct jsonrpc_out *out, const struct value *id, enum jsonrpc
 	cut_vprintf(text, sizeof(text), format, args);
 	va_end(args);
 	arena_init(&arena, ERROR_MAX);
+	buf_init(&safe, ERROR_MAX / 2);
 	error = value_map(&arena);
 	value_map_put(&arena, error, "code", value_int(&arena, code));
-	value_map_put(&arena, error, "message", value_text(&arena, text));
+	(void)safe_append(&safe, SAFE_BLOCK, text, strlen(text));
+	value_map_put(&arena, error, "message",
+		value_text_len(&arena, safe.bytes ? safe.bytes : "", safe.len));
+	buf_done(&safe);
 	if (!value_ok(&arena) || write_line(out, "\"id\":", id ? id : &null, "error", error) < 0)
 		out->broken = true;
 	arena_done(&arena);

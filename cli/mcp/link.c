@@ -150,7 +150,8 @@ static int pass_messages(struct link *link, struct err *err)
 
 		if (status <= 0)
 			return status;
-		link->watch.on_message(link->watch.context, bytes, len);
+		if (link->watch.on_message(link->watch.context, bytes, len, err) < 0)
+			return err_wrap(err, "the daemon's answer");
 	}
 	return 0;
 }

@@ -18,8 +18,11 @@
 
 struct link_watch {
 	void *context;
-	/* `bytes` is one whole message with a spare byte behind it; the callee may change it. */
-	void (*on_message)(void *context, char *bytes, size_t len);
+	/*
+	 * `bytes` is one whole message with a spare byte behind it; the callee may change it.  -1: it
+	 * cannot be read, and the link is lost.
+	 */
+	int (*on_message)(void *context, char *bytes, size_t len, struct err *err);
 	/* The connection is gone, and with it all questions that have no answer yet. */
 	void (*on_lost)(void *context, const struct err *why);
 };

@@ -300,7 +300,6 @@ void methods_lost(struct server *server, struct request *request, const struct e
 
 	if (!request->canceled)
 		pass_error(server, request, "no daemon", text ? text : why->text);
-	progress_log(server, "warning", why->text);
 	requests_forget(server, request);
 }
 

@@ -98,7 +98,6 @@ static void add_value(struct answer *answer, const struct value *run)
 		return;
 	if (json_write_text(
 		    answer->arena, value, JSON_WRITE_COMPACT, VALUE_BYTES_MAX, &text, &err) < 0) {
-		answer->arena->failed = answer->arena->failed && err.code != ERR_TOO_BIG;
 		fill_bool(&answer->facts, "value_left_out", true);
 		return;
 	}
@@ -176,6 +175,8 @@ static void add_display(struct answer *answer, const struct value *run)
 		return;
 	for (size_t i = 0; value_at(display, i) && i < ITEMS_MAX; i++)
 		add_item(answer, value_at(display, i), list);
+	if (value_at(display, ITEMS_MAX))
+		answer_say(answer, "It showed more; get_output reads it: stream display:N:TYPE\n");
 	fill_value(&answer->facts, "display", list);
 }
 

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "cli/base/safe.h"
 #include "cli/terminal/output.h"
 #include "proto/base/container.h"
 #include "proto/json.h"
@@ -118,8 +119,10 @@ struct value *resources_read(struct request *request, const struct value *result
 {
 	struct arena *arena = &request->arena;
 	const struct value *data = value_get(result, "data");
+	struct value *text = NULL;
 	struct err err = ERR_INIT;
-	struct bytes text;
+	struct buf json;
+	struct buf safe;
 
 	if (value_is(data, VALUE_BYTES))
 		return contents(request, "application/octet-stream", "blob",
@@ -127,11 +130,14 @@ struct value *resources_read(struct request *request, const struct value *result
 	if (data)
 		return contents(request, "text/plain", "text",
 			value_text_len(arena, data->text.bytes, data->text.len));
-	if (json_write_text(arena, result, JSON_WRITE_PRETTY | JSON_WRITE_BASE64, RECORD_BYTES,
-		    &text, &err) < 0)
-		return NULL;
-	return contents(
-		request, "application/json", "text", value_text_len(arena, text.data, text.len));
+	buf_init(&json, RECORD_BYTES);
+	buf_init(&safe, RECORD_BYTES);
+	if (json_write(&json, result, JSON_WRITE_PRETTY | JSON_WRITE_BASE64, &err) == 0 &&
+		safe_json(&safe, json.bytes, json.len) == 0)
+		text = value_text_len(arena, safe.bytes, safe.len);
+	buf_done(&json);
+	buf_done(&safe);
+	return text ? contents(request, "application/json", "text", text) : NULL;
 }
 
 /* ---- listing ------------------------------------------------------------------------------- */

@@ -19,25 +19,25 @@
 
 /* ---- the daemon ---------------------------------------------------------------------------- */
 
-static void on_message(void *context, char *bytes, size_t len)
+static int on_message(void *context, char *bytes, size_t len, struct err *err)
 {
 	struct server *server = context;
+	struct request *request = NULL;
 	struct rpc_message message;
 	struct rpc_fault fault;
-	struct err err = ERR_INIT;
-	struct request *request = NULL;
 	struct arena arena;
+	int status;
 
 	arena_init(&arena, MESSAGE_BYTES);
-	if (rpc_read(&arena, bytes, len, &message, &fault, &err) == 0) {
-		if (message.kind == RPC_NOTIFICATION)
-			progress_notice(server, message.method, message.params);
-		else if (message.kind == RPC_RESPONSE)
-			request = requests_asked(server, message.msgid);
-		if (request)
-			methods_answer(server, request, message.error, message.result);
-	}
+	status = rpc_read(&arena, bytes, len, &message, &fault, err);
+	if (status == 0 && message.kind == RPC_NOTIFICATION)
+		progress_notice(server, message.method, message.params);
+	else if (status == 0 && message.kind == RPC_RESPONSE)
+		request = requests_asked(server, message.msgid);
+	if (request)
+		methods_answer(server, request, message.error, message.result);
 	arena_done(&arena);
+	return status;
 }
 
 static void on_lost(void *context, const struct err *why)
@@ -45,6 +45,8 @@ static void on_lost(void *context, const struct err *why)
 	struct server *server = context;
 
 	memset(server->sessions, 0, sizeof(server->sessions));
+	if (requests_wait(server))
+		progress_log(server, "warning", why->text);
 	for (size_t i = 0; i < REQUESTS_MAX; i++) {
 		if (server->requests[i])
 			methods_lost(server, server->requests[i], why);

@@ -138,12 +138,13 @@ for name, line, code in (
         ("an unknown method", b'{"jsonrpc":"2.0","id":1,"method":"prompts/list"}', -32601),
         ("a notification with an id", b'{"jsonrpc":"2.0","id":1,"method":"notifications/cancelled"}', -32601),
         ("an unknown tool", b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"run_cod"}}', -32602),
+        ("an unknown tool whose name is cut inside a letter", json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "x" + "ü" * 60}}, ensure_ascii=False).encode(), -32602),
         ("a tool without a name", b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}', -32602),
         ("an unknown level", b'{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"loud"}}', -32602),
         ("a resource of others", b'{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"file:///etc/passwd"}}', -32002),
         ("a resource that is not there", b'{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"ced://run/00000000000000000000000000"}}', -32002)):
     error = server.refused(line)["error"]
-    ok(error["code"] == code and error["message"], f"{name} is answered with {code}", error)
+    ok(error["code"] == code and error["message"] and isinstance(error["message"], str), f"{name} is answered with {code}", error)
 ok("did you mean run_code?" in server.refused(b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"run_cod"}}')
    ["error"]["message"], "a similar tool is suggested")
 server.raw(b'\n \r\n{"jsonrpc":"2.0","id":7,"result":{}}\n{"jsonrpc":"2.0","method":"notifications/unknown"}\n'
@@ -202,6 +203,13 @@ ok(result["structuredContent"]["display"][1] == {"main": True, "types": ["text/p
    "with the value of the last expression", result["structuredContent"]["display"])
 page = server.tool("get_output", {"run_id": "last~1", "stream": "artifact:copy.png"})["structuredContent"]
 eq(base64.b64decode(page["base64"]), PNG, "bytes that are not text are read in base64")
+
+result = server.run("import json\nprint(json.dumps({'a\\u202eb': 'c\\U000e0041d'}))", output="json")
+eq(result["structuredContent"]["value"], {"a\\u{202e}b": "c\\u{e0041}d"}, "nothing is invisible in a document either")
+record = server.ask("resources/read", {"uri": "ced://run/last"})["result"]["contents"][0]["text"]
+ok("\u202e" not in record and json.loads(record)["value"] == {"a\u202eb": "c\U000e0041d"}, "nor in the resource of a record, which is exact")
+result = server.run("for i in range(9): display.mime({'image/png': open('dot.png', 'rb').read()})", files=files, display=True)
+ok(len([i for i in result["content"] if i["type"] == "image"]) == 8 and "is left out" in text_of(result), "the ninth picture is left out, and that is said")
 
 schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
 result = server.run("import json, sys\nprint(json.dumps({'n': json.load(sys.stdin)['n'] + 1}))", input={"n": 1}, schema=schema)
@@ -369,7 +377,8 @@ for _ in range(3000):
     odd.raw(mutate(chance.choice(SEEDS)) + b"\n")
 odd.send("ping", id="after all that")
 ok(odd.answer("after all that")["result"] == {}, "three thousand broken lines, and it answers")
-ok(all(m["jsonrpc"] == "2.0" and ("method" in m) + ("result" in m) + ("error" in m) == 1 for m in odd.kept),
+ok(all(m["jsonrpc"] == "2.0" and ("method" in m) + ("result" in m) + ("error" in m) == 1
+       and isinstance(m.get("error", {"message": ""})["message"], str) for m in odd.kept),
    "every word of it was JSON-RPC")
 odd.raw(b'{"jsonrpc":"2.0","id":1,"meth')
 eq(odd.end(), 0, "half a line at the end does no harm")
