@@ -1,6 +1,7 @@
 #include "cli/mcp/config.h"
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -57,15 +58,26 @@ static const char *own_path(struct arena *arena)
 						     : "cectl";
 }
 
+/* Clients pass on few variables and start elsewhere: a socket that is not a usual one, in full. */
+static const char *named_socket(struct cli *cli)
+{
+	const char *from_env = getenv("CED_SOCKET");
+	const char *named = cli->socket ? cli->socket : from_env && from_env[0] ? from_env : NULL;
+	char full[PATH_MAX];
+
+	return named && realpath(named, full) ? arena_strdup(&cli->arena, full) : named;
+}
+
 static struct value *entry_of(struct cli *cli, const struct client_config *client)
 {
 	struct fill entry = fill_start(&cli->arena);
 	struct value *args = value_list(&cli->arena);
+	const char *socket = named_socket(cli);
 
 	value_list_add(&cli->arena, args, value_text(&cli->arena, "mcp"));
-	if (cli->socket) {
+	if (socket) {
 		value_list_add(&cli->arena, args, value_text(&cli->arena, "--socket"));
-		value_list_add(&cli->arena, args, value_text(&cli->arena, cli->socket));
+		value_list_add(&cli->arena, args, value_text(&cli->arena, socket));
 	}
 	fill_optional_text(&entry, client->extra ? client->extra : "type", client->value);
 	fill_value(&entry, "command", value_text(&cli->arena, own_path(&cli->arena)));

@@ -293,9 +293,9 @@ void methods_answer(struct server *server, struct request *request, const struct
 void methods_lost(struct server *server, struct request *request, const struct err *why)
 {
 	const char *text = arena_printf(&request->arena,
-		"%s. %s%s%s The next call connects again; `cectl doctor` says what is wrong on this "
+		"%s.%s%s%s The next call connects again; `cectl doctor` says what is wrong on this "
 		"host.",
-		why->text, request->run_id[0] ? "get_run says what became of run " : "",
+		why->text, request->run_id[0] ? " get_run says what became of run " : "",
 		request->run_id, request->run_id[0] ? "." : "");
 
 	if (!request->canceled)

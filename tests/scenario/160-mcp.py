@@ -323,10 +323,13 @@ eq(server.tool("wait_run", {"run_id": detached})["structuredContent"]["outcome"]
 # ---- a person has to approve --------------------------------------------------------------------
 
 review = Server("--policy", "review")
-review.send("tools/call", {"name": "run_code", "arguments": {"language": "python", "code": "import subprocess\nprint(1)"}}, id="asks")
+review.send("tools/call", {"name": "run_code", "arguments": {"language": "python", "code": "import subprocess\nprint(1)"},
+                           "_meta": {"progressToken": "asks"}}, id="asks")
 told = review.until(lambda m: m.get("method") == "notifications/message" or m.get("id") == "asks")
 ok("waits for a person's approval" in told.get("params", {}).get("data", ""), "a program that waits for approval says so", told)
 eq(review.ask("ping")["result"], {}, "and keeps nothing waiting")
+told_too = review.until(lambda m: begun("asks")(m) and "approval" in m["params"]["message"])["params"]["message"]
+eq(told_too, told["params"]["data"], "progress says the same")
 review.notify("notifications/cancelled", requestId="asks")
 parked = told["params"]["data"].split()[1]
 eq(direct.call("wait", run_id=parked)["outcome"], "canceled", "it can be cancelled, too")

@@ -41,6 +41,8 @@ wait "$server"
 is $? 0 "the end of stdin ends it"
 is "$(cat "$work/err")" "" "nothing was written to stderr"
 
+socket=$CED_SOCKET
+unset CED_SOCKET
 for client in claude-desktop claude-code cursor vscode zed windsurf gemini-cli cline; do
 	cectl mcp --config "$client" 2>"$work/where" | /usr/bin/python3 -c '
 import json, sys, os
@@ -53,6 +55,8 @@ done
 is "$(cectl mcp --config vscode 2>/dev/null | /usr/bin/python3 -c 'import json,sys; print(*json.load(sys.stdin))')" servers \
 	"each client has its own key"
 like "$(cectl mcp --config zed --socket /x.sock 2>/dev/null)" '"--socket", *"/x.sock"' "a socket that was named goes into the settings"
+like "$(CED_SOCKET=$socket cectl mcp --config zed 2>/dev/null)" "\"--socket\", *\"$socket\"" "so does one from the environment, which clients do not pass on"
+like "$(cd "${socket%/*}" && cectl mcp --config zed --socket "${socket##*/}" 2>/dev/null)" "\"$socket\"" "in full"
 output=$(cectl mcp --config cursr 2>&1)
 is $? 2 "a client that it does not know is a wrong command line"
 like "$output" 'did you mean cursor' "a similar one is suggested"
