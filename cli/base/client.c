@@ -87,7 +87,7 @@ static int set_send_timeout(int fd, int64_t ms, struct err *err)
 	return 0;
 }
 
-static int connect_to(const char *path, struct err *err)
+int client_connect(const char *path, struct err *err)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	size_t len = strlen(path);
@@ -110,7 +110,7 @@ static int connect_to(const char *path, struct err *err)
 
 struct client *client_open(const char *path, struct err *err)
 {
-	int fd = connect_to(path, err);
+	int fd = client_connect(path, err);
 	struct client *client;
 
 	if (fd < 0)

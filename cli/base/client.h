@@ -43,6 +43,9 @@ const char *client_socket_path(const char *asked, struct arena *arena);
  */
 struct client *client_open(const char *path, struct err *err);
 
+/* The same for a user that speaks the protocol itself: gives the socket, or -1. */
+int client_connect(const char *path, struct err *err);
+
 /*
  * From now on the first call sends `hello` in front of its question, to learn whether the daemon
  * serves this connection.  That call fails with ERR_TIMEOUT when the daemon does not answer `hello`

@@ -49,6 +49,8 @@ LISTED = {
            "repl run runs runtimes session show stats status wait watch", COMMAND, CECTL),
     **each("cli/commands", "repl_words session_show state_tree", COMMAND, ["tests/scenario/365-repl.t"]),
     "cli/terminal/line_input.c": ("it needs a terminal", ["tests/scenario/365-repl.t"]),
+    **each("cli/mcp", "answer config jsonrpc link methods present progress requests resources server tools", COMMAND,
+           ["tests/scenario/160-mcp.t", "tests/scenario/161-mcp-restart.t", "tests/scenario/162-mcp-sdk.t"]),
     **each("cli/commands", "packages packages_add", COMMAND, ["tests/scenario/350-packages.t"]),
     "daemon/request/request_packages.c": (STAGE, ["tests/scenario/350-packages.t", "tests/scenario/351-packages-attacks.t"]),
 }
@@ -167,6 +169,8 @@ ELSEWHERE = {
     "cli/main.c": (ENTRY, ["tests/scenario/001-cli-alone.t"]),
     "cli/session/cli.c": (COMMAND, ["tests/unit/test_refusal.c", "tests/scenario/001-cli-alone.t"]),
     "cli/base/libexec.c": (COMMAND, ["tests/scenario/902-demo.t", "tests/scenario/201-doctor.t"]),
+    "cli/commands/mcp.c": (COMMAND, ["tests/scenario/160-mcp.t", "tests/scenario/161-mcp-restart.t"]),
+    "cli/commands/explain.c": (COMMAND, ["tests/scenario/004-cli-record.t"]),
     "cli/commands/demo.c": (COMMAND, ["tests/scenario/902-demo.t"]),
     "cli/commands/diff.c": (COMMAND, ["tests/scenario/004-cli-record.t"]),
     "cli/commands/doctor.c": (COMMAND, ["tests/scenario/201-doctor.t"]),

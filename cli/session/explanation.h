@@ -1,6 +1,6 @@
 /*
  * Explains how a run ended, what the evidence is and what to change, from its record alone.
- * The sentences are a table (explain_texts.c); this is what picks and fills them.
+ * The sentences are a table; this is what picks and fills them.
  */
 #pragma once
 

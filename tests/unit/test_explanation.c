@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "cli/commands/explain.h"
+#include "cli/session/explanation.h"
 #include "proto/job/job.h"
 #include "proto/json.h"
 #include "tests/check.h"

@@ -1,0 +1,10 @@
+/* The settings by which MCP clients start `cectl mcp`. */
+#pragma once
+
+#include "cli/session/cli.h"
+
+/* Prints what a client wants to read, and where.  Returns the exit status. */
+int config_print(struct cli *cli, const char *name);
+
+/* The names of the clients, for the help. */
+int config_help(struct buf *out);

@@ -1,0 +1,56 @@
+/*
+ * The connection of `cectl mcp` to the daemon: many questions at a time, none of which waits for
+ * another.
+ *
+ * The owner polls link_fd() for link_events() and then calls link_turn().  Answers and
+ * notifications come to its callbacks from there.  A link that broke is closed; the next
+ * link_ask() connects again.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "proto/base/buf.h"
+#include "proto/base/err.h"
+#include "proto/value.h"
+#include "proto/wire/frame.h"
+
+struct link_watch {
+	void *context;
+	/*
+	 * `bytes` is one whole message with a spare byte behind it; the callee may change it.  -1: it
+	 * cannot be read, and the link is lost.
+	 */
+	int (*on_message)(void *context, char *bytes, size_t len, struct err *err);
+	/* The connection is gone, and with it all questions that have no answer yet. */
+	void (*on_lost)(void *context, const struct err *why);
+};
+
+struct link {
+	const char *path;
+	const char *name; /* what it calls itself in `hello` */
+	struct link_watch watch;
+	int fd; /* -1: not connected */
+	uint32_t next_id;
+	struct frame frame;
+	struct buf out;
+};
+
+/* Keeps `path`. */
+void link_init(struct link *link, const char *path, const struct link_watch *watch);
+void link_done(struct link *link);
+
+/*
+ * Sends a question, or keeps it until the daemon reads.  *ret_id is what its answer will have.  -1:
+ * there is no daemon, or the question is too large.
+ */
+int link_ask(struct link *link, const char *method, const struct value *params, uint32_t *ret_id,
+	struct err *err);
+
+int link_fd(const struct link *link);        /* -1: nothing to poll */
+short link_events(const struct link *link);  /* POLLIN, and POLLOUT when something waits */
+size_t link_unsent(const struct link *link); /* bytes that the daemon has not read yet */
+
+/* Sends and reads what is possible now, without waiting. */
+void link_turn(struct link *link, short events);

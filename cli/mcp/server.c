@@ -1,0 +1,181 @@
+#include "cli/mcp/server.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/mcp/methods.h"
+#include "cli/mcp/progress.h"
+#include "cli/mcp/requests.h"
+#include "proto/base/clock.h"
+#include "proto/wire/rpc.h"
+
+#define MESSAGE_BYTES ((size_t)1 << 30)
+#define TICK_MS       250
+#define ENDING_MS     10000 /* for answers and cancelled runs after the end of stdin */
+
+/* ---- the daemon ---------------------------------------------------------------------------- */
+
+static int on_message(void *context, char *bytes, size_t len, struct err *err)
+{
+	struct server *server = context;
+	struct request *request = NULL;
+	struct rpc_message message;
+	struct rpc_fault fault;
+	struct arena arena;
+	int status;
+
+	arena_init(&arena, MESSAGE_BYTES);
+	status = rpc_read(&arena, bytes, len, &message, &fault, err);
+	if (status == 0 && message.kind == RPC_NOTIFICATION)
+		progress_notice(server, message.method, message.params);
+	else if (status == 0 && message.kind == RPC_RESPONSE)
+		request = requests_asked(server, message.msgid);
+	if (request)
+		methods_answer(server, request, message.error, message.result);
+	arena_done(&arena);
+	return status;
+}
+
+static void on_lost(void *context, const struct err *why)
+{
+	struct server *server = context;
+
+	memset(server->sessions, 0, sizeof(server->sessions));
+	if (requests_wait(server))
+		progress_log(server, "warning", why->text);
+	for (size_t i = 0; i < REQUESTS_MAX; i++) {
+		if (server->requests[i])
+			methods_lost(server, server->requests[i], why);
+	}
+}
+
+/* ---- the loop ------------------------------------------------------------------------------ */
+
+static void take_lines(struct server *server)
+{
+	const char *line;
+	size_t len = 0;
+	enum jsonrpc_line found = JSONRPC_NONE;
+
+	do {
+		found = jsonrpc_in_line(&server->in, &line, &len);
+		if (found == JSONRPC_TOO_LONG)
+			jsonrpc_error(&server->out, NULL, JSONRPC_INVALID_REQUEST,
+				"a message has more than %zu MiB", JSONRPC_LINE_MAX >> 20);
+		if (found == JSONRPC_LINE) {
+			methods_take(server, line, len);
+			jsonrpc_in_next(&server->in, len);
+		}
+	} while (found == JSONRPC_LINE);
+}
+
+/* A client that does not read its answers, or a daemon that does not, stops what causes more. */
+static bool may_read(const struct server *server)
+{
+	return !server->in.ended && server->out.bytes.len < JSONRPC_UNSENT_HIGH &&
+	       link_unsent(&server->link) < JSONRPC_UNSENT_HIGH;
+}
+
+static void turn(struct server *server)
+{
+	const size_t waits = server->out.bytes.len;
+	struct pollfd fds[] = {
+		{ .fd = may_read(server) ? STDIN_FILENO : -1, .events = POLLIN },
+		{ .fd = waits ? STDOUT_FILENO : -1, .events = POLLOUT },
+		{ .fd = waits < JSONRPC_UNSENT_HIGH ? link_fd(&server->link) : -1,
+			.events = link_events(&server->link) },
+	};
+	bool ticks = progress_wanted(server) || server->in.ended;
+
+	if (poll(fds, sizeof(fds) / sizeof(fds[0]), ticks ? TICK_MS : -1) < 0) {
+		if (errno != EINTR)
+			server->out.broken = true;
+		return;
+	}
+	if (fds[1].revents)
+		jsonrpc_out_write(&server->out, STDOUT_FILENO);
+	if (fds[2].revents)
+		link_turn(&server->link, fds[2].revents);
+	if (fds[0].revents) {
+		jsonrpc_in_read(&server->in, STDIN_FILENO);
+		take_lines(server);
+	}
+	progress_tick(server);
+}
+
+/* ---- the end ------------------------------------------------------------------------------- */
+
+static void close_sessions(struct server *server)
+{
+	for (size_t i = 0; i < SESSIONS_MAX; i++) {
+		struct err err = ERR_INIT;
+		struct arena arena;
+		struct value *params;
+		uint32_t asked;
+
+		if (!server->sessions[i][0])
+			continue;
+		arena_init(&arena, 4096);
+		params = value_map(&arena);
+		value_map_put(&arena, params, "session", value_text(&arena, server->sessions[i]));
+		(void)link_ask(&server->link, "session.close", params, &asked, &err);
+		arena_done(&arena);
+	}
+}
+
+/* Nobody asks any more: ends what runs, and brings the answers that are still due. */
+static void end(struct server *server)
+{
+	int64_t until_ms = clock_ms() + ENDING_MS;
+
+	for (size_t i = 0; i < REQUESTS_MAX; i++) {
+		if (server->requests[i])
+			requests_cancel(server, server->requests[i]);
+	}
+	close_sessions(server);
+	while (clock_ms() < until_ms && !server->out.broken &&
+		(requests_wait(server) || server->out.bytes.len > 0 ||
+			(link_fd(&server->link) >= 0 && link_unsent(&server->link) > 0)))
+		turn(server);
+}
+
+static void server_done(struct server *server)
+{
+	for (size_t i = 0; i < REQUESTS_MAX; i++) {
+		if (server->requests[i])
+			requests_forget(server, server->requests[i]);
+	}
+	link_done(&server->link);
+	toolset_done(&server->tools);
+	jsonrpc_in_done(&server->in);
+	jsonrpc_out_done(&server->out);
+}
+
+int server_run(const char *socket, const struct value *defaults, struct err *err)
+{
+	struct server *server = calloc(1, sizeof(*server));
+	struct link_watch watch = {
+		.context = server, .on_message = on_message, .on_lost = on_lost
+	};
+	int status;
+
+	if (!server)
+		return err_set(err, ERR_MEMORY, "no memory");
+	(void)signal(SIGPIPE, SIG_IGN);
+	jsonrpc_in_init(&server->in);
+	jsonrpc_out_init(&server->out);
+	link_init(&server->link, socket, &watch);
+	server->link.name = server->name;
+	cut_printf(server->name, sizeof(server->name), "cectl mcp");
+	status = toolset_init(&server->tools, defaults, err);
+	while (status == 0 && !server->in.ended && !server->out.broken)
+		turn(server);
+	end(server);
+	server_done(server);
+	free(server);
+	return status;
+}

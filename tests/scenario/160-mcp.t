@@ -1,0 +1,6 @@
+#!/bin/bash
+# cectl mcp, driven line by line: requests, broken lines, several at once, cancel, and its end.
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/lib.sh"
+daemon_start
+/usr/bin/python3 "$here/160-mcp.py"

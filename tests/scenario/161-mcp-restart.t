@@ -1,0 +1,63 @@
+#!/bin/bash
+# cectl mcp outlives its daemon: a lost program is told, and the next call connects again.  And the
+# settings that it prints for clients.
+. "$(dirname "$0")/lib.sh"
+daemon_start
+
+mkfifo "$work/in" "$work/out"
+cectl mcp <"$work/in" >"$work/out" 2>"$work/err" &
+server=$!
+exec 3>"$work/in" 4<"$work/out"
+
+# message_with WORD: reads until a message has it.
+message_with() {
+	local line
+	while read -r -t 300 -u 4 line; do
+		[[ $line != *"$1"* ]] || { echo "$line" && return 0; }
+	done
+	return 1
+}
+call() { # ID CODE
+	printf '{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"run_code","arguments":{"language":"python","code":"%s","limits":{"wall_ms":60000,"cpu_ms":60000}},"_meta":{"progressToken":%s}}}\n' \
+		"$1" "$2" "$1" >&3
+}
+
+call 1 'print(1)'
+like "$(message_with '"id":1,')" '"outcome":"ok"' "a program runs"
+call 2 'import time; time.sleep(600)'
+like "$(message_with '"progressToken":2')" 'is run' "another one runs"
+daemon_kill
+answer=$(message_with '"id":2,')
+like "$answer" '"isError":true' "when the daemon is killed, the call is answered"
+like "$answer" 'get_run says what became of run 0' "the answer says how to learn what became of it"
+like "$answer" 'cectl doctor' "and what to do on this host"
+call 3 'print(3)'
+like "$(message_with '"id":3,')" 'no daemon' "without a daemon, the next call says so"
+daemon_start
+call 4 'print(4)'
+like "$(message_with '"id":4,')" '"outcome":"ok"' "when it is back, the next call connects again"
+exec 3>&-
+wait "$server"
+is $? 0 "the end of stdin ends it"
+is "$(cat "$work/err")" "" "nothing was written to stderr"
+
+socket=$CED_SOCKET
+unset CED_SOCKET
+for client in claude-desktop claude-code cursor vscode zed windsurf gemini-cli cline; do
+	cectl mcp --config "$client" 2>"$work/where" | /usr/bin/python3 -c '
+import json, sys, os
+servers = list(json.load(sys.stdin).values())[0]
+entry = servers["ced"]
+sys.exit(not (os.path.basename(entry["command"]) == "cectl" and os.access(entry["command"], os.X_OK) and entry["args"] == ["mcp"]))'
+	ok $? "--config $client prints its settings"
+	like "$(cat "$work/where")" "For $client, in " "and where they belong"
+done
+is "$(cectl mcp --config vscode 2>/dev/null | /usr/bin/python3 -c 'import json,sys; print(*json.load(sys.stdin))')" servers \
+	"each client has its own key"
+like "$(cectl mcp --config zed --socket /x.sock 2>/dev/null)" '"--socket", *"/x.sock"' "a socket that was named goes into the settings"
+like "$(CED_SOCKET=$socket cectl mcp --config zed 2>/dev/null)" "\"--socket\", *\"$socket\"" "so does one from the environment, which clients do not pass on"
+like "$(cd "${socket%/*}" && cectl mcp --config zed --socket "${socket##*/}" 2>/dev/null)" "\"$socket\"" "in full"
+output=$(cectl mcp --config cursr 2>&1)
+is $? 2 "a client that it does not know is a wrong command line"
+like "$output" 'did you mean cursor' "a similar one is suggested"
+done_testing
