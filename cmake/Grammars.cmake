@@ -19,12 +19,7 @@ foreach(language python javascript bash)
 		${modules}/tree-sitter-${language}/src/scanner.c)
 endforeach()
 
-add_custom_command(OUTPUT ${sources}
-	COMMAND bash ${CMAKE_SOURCE_DIR}/cmake/fetch-grammars.sh ${pins} ${CED_GRAMMARS_DIR} ${sources}
-	DEPENDS ${pins}/package.json ${pins}/package-lock.json
-		${CMAKE_SOURCE_DIR}/cmake/fetch-grammars.sh
-	COMMENT "Fetching the grammars"
-	VERBATIM)
+ced_npm(${CED_GRAMMARS_DIR} ${pins} "Fetching the grammars" ${sources})
 
 add_library(ced_treesitter STATIC EXCLUDE_FROM_ALL ${sources})
 target_include_directories(ced_treesitter SYSTEM INTERFACE ${core}/include)

@@ -1,5 +1,5 @@
 #!/bin/bash
-# fetch-grammars.sh PINS TARGET FILE...: brings what PINS/package-lock.json names into TARGET.
+# fetch-npm.sh PINS TARGET FILE...: brings what PINS/package-lock.json names into TARGET.
 #
 # Several build trees may share TARGET: one fetches, the others wait for it and find it done.
 # The stamp is the digest of the pins, and it is written last; what is older is fetched again.
