@@ -198,7 +198,17 @@ egress = [pid for pid in children(SPAWNER) if "ced-egress" in command(pid)]
 for pid in egress:
     os.kill(pid, signal.SIGKILL)
 ok(wait_until(lambda: [pid for pid in children(SPAWNER) if "ced-egress" in command(pid) and pid not in egress]), "another ced-egress starts")
-ok(wait_until(lambda: one.ask("print(tried(lambda: echo(b'back')))")[1]["stdout"] == "b'back'\n"), "and the session's cells connect again")
+refusals = []
+
+
+def connects_again():
+    error, result = one.ask("print(tried(lambda: echo(b'back')))")
+    refusals.extend([error["code"]] if error else [])
+    return not error and result["stdout"] == "b'back'\n"
+
+
+ok(wait_until(connects_again), "and the session's cells connect again")
+eq(set(refusals) - {"busy"}, set(), "what comes before it is ready is told to come again")
 one.close(), two.close()
 ok(wait_until(lambda: not client.call("session.list")["sessions"]), "no session is left")
 done()
