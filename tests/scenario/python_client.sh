@@ -17,3 +17,14 @@ patient_daemon() {
 	ced_arguments=(--config "$ced_folder/ced.conf")
 	daemon_start
 }
+
+# python_tests_daemon: a daemon for the tests in clients/python/tests: user 4002 approves, and two sessions may be open.
+python_tests_daemon() {
+	patient_daemon 'socket_mode = "0666"
+admins = {4002}
+sessions_per_uid = 2
+sessions_max = 6
+workers_max = 12
+runtime python-data { workers_min = 1 workers_max = 3 }'
+	chmod 755 "$ced_folder/run"
+}

@@ -9,6 +9,9 @@ A program that fails, is refused by the policy or is killed is a result. Excepti
 that have no result. README.md has more, docs/PROTOCOL.md of ced explains every param and key.
 """
 
+import importlib
+from typing import Any
+
 from .aio import AsyncClient, AsyncSession, AsyncStream
 from .client import Client, Session, Stream, run
 from .errors import (BadRequest, Busy, CedError, Conflict, ConnectionLost, Draining, Forbidden, Internal, NotFound,
@@ -24,3 +27,10 @@ __all__ = [
     "Result", "Session", "Started", "Stream", "Tool", "TooLarge", "ToolError", "UnknownMethod", "ValueRefused",
     "Verdict", "run", "tool",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """`ced.e2b` and `ced.tools_for` are imported when they are first used."""
+    if name in ("e2b", "tools_for"):
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

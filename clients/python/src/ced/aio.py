@@ -48,6 +48,10 @@ class Connection(asyncio.Protocol):
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
 
+    def is_open(self) -> bool:
+        """Whether it can take a request of the loop that runs. A client may outlive its loop and be used in the next."""
+        return not (self.closed or self._core.ending) and self.loop is asyncio.get_running_loop()
+
     def data_received(self, data: bytes) -> None:
         """asyncio says what came."""
         try:
@@ -369,12 +373,12 @@ class AsyncClient(Methods[Awaitable[Map]]):
             return does.Finished(end.value)
 
     async def _open(self) -> Connection:
-        """The connection of the loop that runs. A client may outlive its loop and be used in the next."""
+        """The connection, which is made if there is none that can be used."""
         loop = asyncio.get_running_loop()
         if self._connecting is None or self._connecting[0] is not loop:
             self._connecting = loop, asyncio.Lock()
         async with self._connecting[1]:
-            if self._connection is None or self._connection.closed or self._connection.loop is not loop:
+            if self._connection is None or not self._connection.is_open():
                 made = connect(self._path)
                 made.setblocking(False)
                 _, self._connection = await loop.create_connection(lambda: Connection(made, self._notice), sock=made)

@@ -40,8 +40,8 @@ CHUNK = 1 << 16
 class Connection:
     """A socket and the Core behind it. Of the threads that wait, one reads; it wakes the others."""
 
-    def __init__(self, path: str) -> None:
-        self._socket = connect(path)
+    def __init__(self, connected: socket.socket) -> None:
+        self._socket = connected
         self._core = Core()
         self._sending = threading.Lock()
         self._turn = threading.Condition()
@@ -51,8 +51,8 @@ class Connection:
         self.closed = False
 
     def is_open(self) -> bool:
-        """Whether the daemon has not closed it, as far as can be seen."""
-        if self.closed:
+        """Whether it can take a request: the daemon has not closed it, and will not, as far as can be seen."""
+        if self.closed or self._core.ending:
             return False
         try:
             return self._socket.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) != b""
@@ -122,6 +122,7 @@ class Connection:
                 why = f"what came is no message: {error}"
             self.closed = True
             self._core.lost(why)
+            self._socket.close()
             return []
 
     def close(self) -> None:
@@ -131,6 +132,9 @@ class Connection:
             self._socket.shutdown(socket.SHUT_RDWR)
         except OSError:
             pass  # the daemon was first
+        self._socket.close()
+
+    def __del__(self) -> None:
         self._socket.close()
 
 
@@ -378,9 +382,7 @@ class Client(Methods[Map]):
     def _open(self) -> Connection:
         with self._connecting:
             if self._connection is None or not self._connection.is_open():
-                if self._connection is not None:
-                    self._connection.close()
-                self._connection = Connection(self._path)
+                self._connection = Connection(connect(self._path))
             return self._connection
 
     def _send(self, effect: does.Send) -> Exchange:

@@ -13,7 +13,7 @@ from typing import Any, Callable, Deque, Dict, List, Optional, Tuple
 
 import msgpack
 
-from .errors import CedError, ConnectionLost, error_from
+from .errors import CedError, ConnectionLost, TooLarge, error_from
 from .events import Event, EventReader, Map, is_event
 
 REQUEST, RESPONSE, NOTIFICATION = 0, 1, 2
@@ -74,6 +74,7 @@ class Core:
         self._numbers = itertools.count(1)
         self._open: Dict[int, Exchange] = {}
         self._runs: Dict[str, Exchange] = {}
+        self.ending = False  # the daemon has said something after which it closes the connection
 
     @property
     def waiting(self) -> int:
@@ -122,7 +123,9 @@ class Core:
             return
         if exchange.run_id is not None:
             self._runs.pop(exchange.run_id, None)
-        exchange.end(result, None if error is None else error_from(error))
+        failure = None if error is None else error_from(error)
+        self.ending = self.ending or isinstance(failure, TooLarge)
+        exchange.end(result, failure)
 
     def _notice(self, method: str, params: Map, notices: List[Notice]) -> None:
         if method == "run.started":

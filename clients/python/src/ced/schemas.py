@@ -163,8 +163,3 @@ def output_schema(schema: Any) -> Schema:
     if is_model(schema):
         return model_schema(schema)
     raise TypeError(f"schema is {schema!r}: give a JSON Schema (a dict or a bool) or a model class of pydantic")
-
-
-def optional_value(kind: Optional[Any], value: Any) -> Any:
-    """The value as its model, or as it is where no model class was given."""
-    return model_value(kind, value) if is_model(kind) else value

@@ -106,7 +106,6 @@ class Operation:
         self._params = params
         self._tools = tools
         self._on_parked = on_parked or settings.on_parked
-        self._streamed = streamed
         self._wants_events = streamed or bool(tools) or on_parked is not None
         self._heard = False  # an event of it came: a second run could not be told from the first
         self._exchange: Optional[Exchange] = None
@@ -179,10 +178,7 @@ class Operation:
             yield CallEnds(exchange, event.call)
 
     def _parked(self, event: Parked) -> None:
-        if self._on_parked is not None:
-            self._on_parked(event)
-        elif not self._streamed:
-            warn_parked(event)
+        (self._on_parked or warn_parked)(event)
 
 
 def cancel(exchange: Exchange) -> None:
@@ -225,13 +221,18 @@ class Job:
     def result(self, raw: Map) -> Result[Any]:
         """The result, with the value as its model."""
         result: Result[Any] = read(Result, raw)
-        if is_model(self._schema) and result.ok:
-            try:
-                result.value = model_value(self._schema, result.value)
-            except ValueError as error:
-                raise ValueRefused(f"the output of run {result.run_id} satisfies the schema of "
-                                   f"{self._schema.__name__}, but the class refuses it: {error}", result) from error
+        if is_model(self._schema):
+            result.value = self._instance(result)
         return result
+
+    def _instance(self, result: Result[Any]) -> Any:
+        if not result.ok:
+            return None
+        try:
+            return model_value(self._schema, result.value)
+        except ValueError as error:
+            raise ValueRefused(f"the output of run {result.run_id} satisfies the schema of {self._schema.__name__}, "
+                               f"but the class refuses it: {error}", result) from error
 
     def result_or_pending(self, raw: Map) -> Union[Result[Any], Pending]:
         """The answer to a detached run."""

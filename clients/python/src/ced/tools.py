@@ -92,7 +92,7 @@ def tool(function: Optional[Callable[..., Any]] = None, *, name: Optional[str] =
 def _hints(function: Callable[..., Any]) -> Dict[str, Any]:
     try:
         return typing.get_type_hints(function)
-    except NameError as error:
+    except (NameError, TypeError) as error:  # TypeError: a hint of a newer Python than this one
         raise TypeError(f"a type hint of the tool {function.__name__} is not known where it was defined: {error}. "
                         "Give the schemas: @ced.tool(params=..., result=...)") from error
 
