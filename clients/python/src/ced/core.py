@@ -70,7 +70,7 @@ class Core:
 
     def __init__(self) -> None:
         self._packer = msgpack.Packer(use_bin_type=True)
-        self._unpacker = msgpack.Unpacker(raw=False, strict_map_key=False, max_buffer_size=1 << 31)
+        self._unpacker = msgpack.Unpacker(raw=False, max_buffer_size=1 << 31)
         self._numbers = itertools.count(1)
         self._open: Dict[int, Exchange] = {}
         self._runs: Dict[str, Exchange] = {}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pathlib
 from dataclasses import dataclass, field, fields
-from typing import Any, Callable, Dict, Generic, List, Optional, Tuple, Type, TypeVar, Union, cast
+from typing import Any, Callable, Dict, Generic, List, Optional, Type, TypeVar, Union, cast
 
 from .events import Map
 
@@ -16,24 +16,25 @@ T = TypeVar("T")
 Text = Union[str, bytes]
 Bytes = bytes  # a field of Artifact is called bytes, as in the protocol
 
-_known: Dict[type, Tuple[Tuple[str, Optional[Callable[[Any], Any]]], ...]] = {}
+_readers: Dict[type, Dict[str, Optional[Callable[[Any], Any]]]] = {}
 
 
-def _fields(cls: Any) -> Tuple[Tuple[str, Optional[Callable[[Any], Any]]], ...]:
+def _fields(cls: Any) -> Dict[str, Optional[Callable[[Any], Any]]]:
     """The keys that a class has, each with what makes its value of the daemon's."""
-    known = _known.get(cls)
-    if known is None:
-        known = tuple((each.name, each.metadata.get("read")) for each in fields(cls) if each.name != "raw")
-        _known[cls] = known
-    return known
+    readers = _readers.get(cls)
+    if readers is None:
+        readers = {each.name: each.metadata.get("read") for each in fields(cls) if each.name != "raw"}
+        _readers[cls] = readers
+    return readers
 
 
 def read(cls: Type[T], raw: Map) -> T:
     """Makes a dataclass of a map of the daemon."""
+    readers = _fields(cls)
     values = {}
-    for name, reader in _fields(cls):
-        value = raw.get(name)
-        if value is not None:
+    for name, value in raw.items():
+        if value is not None and name in readers:
+            reader = readers[name]
             values[name] = value if reader is None else reader(value)
     made: Any = cls
     return cast(T, made(raw=raw, **values))
