@@ -42,7 +42,7 @@ async def main() -> None:
         text: str = (await session.run("1")).text
         status = (await client.admin_status())["ready"]
 END
-	sed 's/limits={"wall_ms": 3}/limts={"wall_ms": 3}/; s/n: int/n: str/' "$work/typed.py" >"$work/wrong.py"
+	sed 's/limits={"wall_ms": 3}/limitz={"wall_ms": 3}/; s/n: int/n: str/' "$work/typed.py" >"$work/wrong.py"
 	check() { MYPYPATH=$client/src /usr/bin/python3 -m mypy --strict --ignore-missing-imports --cache-dir "$work/mypy" --enable-incomplete-feature=Unpack "$1"; }
 	exits 0 "and a program that uses them passes" check "$work/typed.py"
 	exits 1 "one with a wrong name and a wrong type does not" check "$work/wrong.py"

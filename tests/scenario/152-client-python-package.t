@@ -17,7 +17,7 @@ version=$(sed -n 's/^version = "\(.*\)"/\1/p' "$client/pyproject.toml")
 is "$(basename "$wheel") $(basename "$sdist")" "ced-$version-py3-none-any.whl ced-$version.tar.gz" "with the version of the project"
 is "$version" "$(cectl --version | grep -oE '[0-9]+\.[0-9]+\.[0-9]+')" "which is that of ced"
 has() { /usr/bin/python3 -m zipfile -l "$wheel" | sed -n 's/^\(ced[^ ]*\) .*/\1/p' | grep -v dist-info | sort | tr '\n' ' '; }
-is "$(has)" "$(cd "$client/src" && ls ced/*.py ced/py.typed | sort | tr '\n' ' ')" "the wheel has the modules, py.typed, and nothing else"
+is "$(has)" "$(cd "$client/src" && printf '%s\n' ced/*.py ced/py.typed | sort | tr '\n' ' ')" "the wheel has the modules, py.typed, and nothing else"
 like "$(unzip -p "$wheel" '*/METADATA' 2>/dev/null || /usr/bin/python3 -c "
 import sys, zipfile
 with zipfile.ZipFile(sys.argv[1]) as file: print(file.read(next(n for n in file.namelist() if n.endswith('METADATA'))).decode())" "$wheel")" \

@@ -1,5 +1,5 @@
 # Sourced after lib.sh by scenarios of clients/python.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154
 source=$(cd "${here:?}/../.." && pwd)
 client=$source/clients/python
 conformance=$source/clients/conformance

@@ -63,7 +63,7 @@ class Runs(WithClient):
         self.assertEqual((caught.exception.pointer, caught.exception.reason), ("/limits/pids", "range"))
         self.assertEqual(self.client.runs_get(run_id=caught.exception.run_id)["outcome"], "refused")
         with self.assertRaises(ced.UnknownMethod):
-            self.client.call("runs.lsit")
+            self.client.call("runs.nothing")
 
     def test_what_no_message_can_hold_is_refused_before_it_is_sent(self):
         with self.assertRaises(TypeError):

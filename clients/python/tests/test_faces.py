@@ -94,17 +94,17 @@ class TheFaceOfE2B(unittest.TestCase):
             files.rename("raw", "in")
 
     def test_contexts(self):
-        self.sandbox.files.write("shared.txt", "all")
+        self.sandbox.files.write("common.txt", "all")
         self.sandbox.run_code("x = 1")
         context = self.sandbox.create_code_context(cwd="sub")
         self.assertEqual(self.sandbox.run_code("'x' in globals()", context=context).text, "False")
-        self.assertEqual(self.sandbox.run_code("open('../shared.txt').read()", context=context).text, "all")
+        self.assertEqual(self.sandbox.run_code("open('../common.txt').read()", context=context).text, "all")
         self.assertEqual(len(self.sandbox.list_code_contexts()), 2)
         self.sandbox.remove_code_context(context)
         with self.assertRaises(e2b.NotFoundException):
             self.sandbox.run_code("1", context=context)
         with self.assertRaises(e2b.SandboxException):
-            self.sandbox.create_code_context(cwd="shared.txt")
+            self.sandbox.create_code_context(cwd="common.txt")
 
     def test_languages(self):
         self.assertEqual(self.sandbox.run_code("echo $((6 * 7))", language="bash").logs.stdout, ["42\n"])
