@@ -43,9 +43,10 @@ async def main() -> None:
         status = (await client.admin_status())["ready"]
 END
 	sed 's/limits={"wall_ms": 3}/limitz={"wall_ms": 3}/; s/n: int/n: str/' "$work/typed.py" >"$work/wrong.py"
-	check() { MYPYPATH=$client/src /usr/bin/python3 -m mypy --strict --ignore-missing-imports --cache-dir "$work/mypy" --enable-incomplete-feature=Unpack "$1"; }
-	exits 0 "and a program that uses them passes" check "$work/typed.py"
-	exits 1 "one with a wrong name and a wrong type does not" check "$work/wrong.py"
+	export MYPYPATH=$client/src
+	mypy=(/usr/bin/python3 -m mypy --strict --ignore-missing-imports --cache-dir "$work/mypy" --enable-incomplete-feature=Unpack)
+	exits 0 "and a program that uses them passes" "${mypy[@]}" "$work/typed.py"
+	exits 1 "one with a wrong name and a wrong type does not" "${mypy[@]}" "$work/wrong.py"
 	is "$(grep -c error: <<<"$out")" 2 "and mypy says both"
 else
 	bail "mypy is not here: ./dev setup test installs it"

@@ -91,7 +91,7 @@ def pointed(value, pointer):
 
 # --- one step ----------------------------------------------------------------------------------
 
-EVENTS = {"started", "output", "display", "parked", "call"}
+EVENTS = {"output", "display", "parked", "call"}
 
 
 def event_map(event):

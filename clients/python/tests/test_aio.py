@@ -61,7 +61,7 @@ class Runs(WithClient):
         second, before = await all_of_them()
         third, after = await all_of_them()
         self.assertTrue(first is second is third, "it is one connection")
-        self.assertLess(after - before, 100_000, "memory is level")
+        self.assertLess(after - before, 100_000, f"memory is level: {before}, {after}")
 
     async def test_cancelling_a_task_cancels_its_run_and_no_other(self):
         other = asyncio.create_task(self.client.run("print(tools.go())", tools={"go": self.go}))
@@ -80,10 +80,10 @@ class Runs(WithClient):
         return "here"
 
     async def test_a_timeout_cancels_the_run(self):
-        task = asyncio.create_task(asyncio.wait_for(self.client.run(FOREVER, limits=FOR_LONG, task="timeout"), 2))
+        task = asyncio.create_task(self.client.run(FOREVER, limits=FOR_LONG, task="timeout"))
         run_id = await self.running("timeout")
         with self.assertRaises(asyncio.TimeoutError):
-            await task
+            await asyncio.wait_for(task, 0.01)
         self.assertEqual(await self.ended(run_id), "canceled")
 
     async def test_a_message_that_is_too_large_is_answered(self):

@@ -328,7 +328,7 @@ class Connections(WithClient):
             self.assertEqual(proxy.requests.count("runs.list"), 2)
 
     def test_patience_ends(self):
-        with Proxy("runs.list", times=1000) as proxy, ced.Client(proxy.path, busy_s=0.5) as client:
+        with Proxy("runs.list", times=1000) as proxy, ced.Client(proxy.path, busy_s=3) as client:
             with self.assertRaises(ced.ConnectionLost):
                 client.runs_list(limit=1)
             self.assertGreater(proxy.requests.count("runs.list"), 1)
