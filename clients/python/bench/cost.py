@@ -38,30 +38,27 @@ class Raw:
                 return message[3]["stdout"]
 
 
-def timed(run, times):
-    began = time.perf_counter_ns()
-    run()
-    times.append((time.perf_counter_ns() - began) / 1000)
-
-
 def shown(name, times, raw):
     tenths = statistics.quantiles(times, n=10)
     middle = statistics.median(times)
     return f"{name:<12} p50 {middle:6.0f} us   p90 {tenths[8]:6.0f} us   p50 over raw {middle - statistics.median(raw):+6.0f} us"
 
 
-def main(rounds):
-    raw, client, loop, aio = Raw(), ced.Client(), asyncio.new_event_loop(), ced.AsyncClient()
-    ways = {"raw": lambda: raw.run("print(1)"), "Client": lambda: client.run("print(1)"),
-            "AsyncClient": lambda: loop.run_until_complete(aio.run("print(1)"))}
-    times = {name: [] for name in ways}
+async def main(rounds):
+    raw, client, aio = Raw(), ced.Client(), ced.AsyncClient()
+    times = {"raw": [], "Client": [], "AsyncClient": []}
     for _ in range(rounds + WARM_UP):
-        for name, run in ways.items():
-            timed(run, times[name])
-    for name in ways:
+        for name, run in (("raw", raw.run), ("Client", client.run), ("AsyncClient", aio.run)):
+            began = time.perf_counter_ns()
+            result = run("print(1)")
+            if name == "AsyncClient":
+                await result
+            times[name].append((time.perf_counter_ns() - began) / 1000)
+    for name in times:
         print(shown(name, times[name][WARM_UP:], times["raw"][WARM_UP:]))
-    loop.run_until_complete(aio.close())
+    client.close()
+    await aio.close()
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 500)
+    asyncio.run(main(int(sys.argv[1]) if len(sys.argv) > 1 else 500))

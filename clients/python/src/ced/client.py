@@ -55,9 +55,9 @@ class Connection:
         if self.closed or self._core.ending:
             return False
         try:
-            return self._socket.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) != b""
+            return not self._readable.poll(0) or self._socket.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) != b""
         except BlockingIOError:
-            return True
+            return True  # another thread was faster
         except OSError:
             return False
 

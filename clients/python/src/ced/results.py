@@ -7,8 +7,8 @@ no field has. An optional key with nothing to say is None here.
 from __future__ import annotations
 
 import pathlib
-from dataclasses import dataclass, field, fields
-from typing import Any, Callable, Dict, Generic, List, Optional, Type, TypeVar, Union, cast
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Any, Callable, Dict, Generic, List, Optional, Type, TypeVar, Union
 
 from .events import Map
 
@@ -16,28 +16,37 @@ T = TypeVar("T")
 Text = Union[str, bytes]
 Bytes = bytes  # a field of Artifact is called bytes, as in the protocol
 
-_readers: Dict[type, Dict[str, Optional[Callable[[Any], Any]]]] = {}
+class _Plan:
+    """How a class is made of a map: what reads its keys, and what it has where a key is absent."""
+
+    def __init__(self, cls: Any) -> None:
+        own = [each for each in fields(cls) if each.name != "raw"]
+        self.readers: Dict[str, Optional[Callable[[Any], Any]]] = {each.name: each.metadata.get("read") for each in own}
+        self.defaults = {each.name: each.default for each in own if each.default is not MISSING}
+        self.factories = [(each.name, each.default_factory) for each in own if each.default_factory is not MISSING]
 
 
-def _fields(cls: Any) -> Dict[str, Optional[Callable[[Any], Any]]]:
-    """The keys that a class has, each with what makes its value of the daemon's."""
-    readers = _readers.get(cls)
-    if readers is None:
-        readers = {each.name: each.metadata.get("read") for each in fields(cls) if each.name != "raw"}
-        _readers[cls] = readers
-    return readers
+_plans: Dict[type, _Plan] = {}
 
 
 def read(cls: Type[T], raw: Map) -> T:
-    """Makes a dataclass of a map of the daemon."""
-    readers = _fields(cls)
-    values = {}
+    """Makes a dataclass of a map of the daemon. It fills in the fields itself: a result has more than forty."""
+    plan = _plans.get(cls)
+    if plan is None:
+        plan = _plans[cls] = _Plan(cls)
+    made = cls.__new__(cls)
+    values = made.__dict__
+    values.update(plan.defaults)
+    values["raw"] = raw
+    readers = plan.readers
     for name, value in raw.items():
         if value is not None and name in readers:
             reader = readers[name]
             values[name] = value if reader is None else reader(value)
-    made: Any = cls
-    return cast(T, made(raw=raw, **values))
+    for name, factory in plan.factories:
+        if name not in values:
+            values[name] = factory()
+    return made
 
 
 def _one(cls: Any) -> Any:

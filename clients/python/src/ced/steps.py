@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import time
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, Generator, Mapping, Optional, TypeVar, Union
+from typing import Any, Callable, Dict, Generator, Mapping, NamedTuple, Optional, TypeVar, Union
 
 from .core import Exchange
 from .errors import Busy, ConnectionLost, ValueRefused
@@ -25,8 +25,7 @@ log = logging.getLogger("ced")
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class Send:
+class Send(NamedTuple):
     """Send a request; the answer is its Exchange."""
 
     method: str
@@ -34,22 +33,19 @@ class Send:
     wants_events: bool
 
 
-@dataclass(frozen=True)
-class Next:
+class Next(NamedTuple):
     """Wait; the answer is the next event, or None when the request has its answer."""
 
     exchange: Exchange
 
 
-@dataclass(frozen=True)
-class Sleep:
+class Sleep(NamedTuple):
     """Do nothing for so many seconds."""
 
     seconds: float
 
 
-@dataclass(frozen=True)
-class Invoke:
+class Invoke(NamedTuple):
     """Call the function of a tool, and send what it gives."""
 
     exchange: Exchange
@@ -57,23 +53,20 @@ class Invoke:
     call: Called
 
 
-@dataclass(frozen=True)
-class CallEnds:
+class CallEnds(NamedTuple):
     """Nobody waits for this call of a tool any more."""
 
     exchange: Exchange
     call: int
 
 
-@dataclass(frozen=True)
-class Emit:
+class Emit(NamedTuple):
     """Hand an event to the caller."""
 
     event: Event
 
 
-@dataclass(frozen=True)
-class Finished:
+class Finished(NamedTuple):
     """Not yielded: what a driver gives to its caller at the end."""
 
     value: Any
