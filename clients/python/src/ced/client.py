@@ -46,16 +46,24 @@ class Connection:
         self._sending = threading.Lock()
         self._turn = threading.Condition()
         self._reading = False
-        self._readable = select.poll()
-        self._readable.register(self._socket, select.POLLIN)
+        self._readable = self._poll()  # of the thread that reads
+        self._gone = self._poll()  # of the one that is about to send: two threads cannot use one
         self.closed = False
 
+    def _poll(self) -> select.poll:
+        made = select.poll()
+        made.register(self._socket, select.POLLIN)
+        return made
+
     def is_open(self) -> bool:
-        """Whether it can take a request: the daemon has not closed it, and will not, as far as can be seen."""
+        """Whether it can take a request: the daemon has not closed it, and will not, as far as can be seen.
+
+        One thread asks at a time.
+        """
         if self.closed or self._core.ending:
             return False
         try:
-            return not self._readable.poll(0) or self._socket.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) != b""
+            return not self._gone.poll(0) or self._socket.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) != b""
         except BlockingIOError:
             return True  # another thread was faster
         except OSError:
