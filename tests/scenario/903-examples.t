@@ -32,11 +32,14 @@ is "$out" "13.0" "and prints what the page says"
 
 mapfile -t outputs < <(blocks "$source/docs/CLIENTS.md" output)
 mapfile -t programs < <(blocks "$source/docs/CLIENTS.md" python)
-is "${#programs[@]}" 7 "CLIENTS.md has its seven programs"
+is "${#programs[@]}" 8 "CLIENTS.md has its eight programs"
+export PYTHONPATH=$source/clients/python/src
 for number in "${!programs[@]}"; do
 	exits 0 "program $number runs as it stands" /usr/bin/python3 "${programs[number]}"
 	is "$out" "$(cat "${outputs[number]}")" "and prints what the page says"
 done
+
+unset PYTHONPATH
 
 # --- the words of ./dev -----------------------------------------------------------------------
 

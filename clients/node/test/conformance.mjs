@@ -1,4 +1,5 @@
 // Runs the cases that all clients share: node conformance.mjs FILE.json...  Prints TAP.
+import { isUtf8 } from "node:buffer";
 import { readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 
@@ -53,14 +54,17 @@ function filled(params, saved) {
 
 const pointed = (value, pointer) => pointer.split("/").slice(1).reduce((at, key) => at?.[key.replace(/~1/g, "/").replace(/~0/g, "~")], value);
 
-/** Adjacent pieces of one stream are one. */
+/** Adjacent pieces of one stream are one, as text if all of it is UTF-8. */
 function joined(events) {
 	const list = [];
-	for (const { text, ...event } of events) {
+	for (const { text: _text, ...event } of events) {
 		const last = list.at(-1);
-		if (event.type === "output" && last?.type === "output" && last.stream === event.stream) last.data += text;
-		else list.push(event.type === "output" ? { ...event, data: text } : event);
+		if (event.type === "output" && last?.type === "output" && last.stream === event.stream)
+			last.data = Buffer.concat([last.data, event.data]);
+		else list.push({ ...event });
 	}
+	for (const event of list)
+		if (event.type === "output" && isUtf8(event.data)) event.data = Buffer.from(event.data).toString();
 	return list;
 }
 

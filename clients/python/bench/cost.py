@@ -1,0 +1,64 @@
+"""What the client adds to a run over a raw socket.
+
+    cost.py [ROUNDS]
+
+A raw request, one of Client and one of AsyncClient take turns, each on a connection of its own, to the
+daemon at CED_SOCKET.  Each prints the median and the 90th percentile, and what it adds to the raw one.
+"""
+
+import asyncio
+import os
+import pathlib
+import socket
+import statistics
+import sys
+import time
+
+import msgpack
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "src"))
+import ced
+
+WARM_UP = 50
+
+
+class Raw:
+    """A socket and msgpack, as in docs/PROTOCOL.md."""
+
+    def __init__(self):
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.connect(os.environ.get("CED_SOCKET", "/run/ced/ced.sock"))
+        self.unpacker = msgpack.Unpacker(raw=False)
+
+    def run(self, code):
+        self.socket.sendall(msgpack.packb([0, 1, "run", [{"language": "python", "code": code}]]))
+        while True:
+            self.unpacker.feed(self.socket.recv(65536))
+            for message in self.unpacker:
+                return message[3]["stdout"]
+
+
+def shown(name, times, raw):
+    tenths = statistics.quantiles(times, n=10)
+    middle = statistics.median(times)
+    return f"{name:<12} p50 {middle:6.0f} us   p90 {tenths[8]:6.0f} us   p50 over raw {middle - statistics.median(raw):+6.0f} us"
+
+
+async def main(rounds):
+    raw, client, aio = Raw(), ced.Client(), ced.AsyncClient()
+    times = {"raw": [], "Client": [], "AsyncClient": []}
+    for _ in range(rounds + WARM_UP):
+        for name, run in (("raw", raw.run), ("Client", client.run), ("AsyncClient", aio.run)):
+            began = time.perf_counter_ns()
+            result = run("print(1)")
+            if name == "AsyncClient":
+                await result
+            times[name].append((time.perf_counter_ns() - began) / 1000)
+    for name in times:
+        print(shown(name, times[name][WARM_UP:], times["raw"][WARM_UP:]))
+    client.close()
+    await aio.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(int(sys.argv[1]) if len(sys.argv) > 1 else 500))

@@ -1,0 +1,437 @@
+"""The client that blocks.
+
+    with ced.Client() as client:
+        print(client.run("print(6 * 7)").stdout)
+
+Several threads may use one client: their requests share its connection.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import select
+import socket
+import threading
+import time
+from types import TracebackType
+from typing import Any, Callable, Dict, Generic, Iterator, List, Optional, Type, TypeVar, Union, overload
+from typing import TYPE_CHECKING
+
+from . import steps as does
+from .core import Core, Exchange, Notice
+from .errors import ConnectionLost, NotFound
+from .events import Event, Map, Parked
+from .methods import Methods, sent_params
+from .place import Path, connect, socket_path
+from .results import Check, Pending, Replay, Result, result_or_pending
+from .session import SessionState
+from .steps import Job, Operation, Settings, Steps
+from .tools import reply
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .params import CellParams, RunParams, SessionParams
+
+T = TypeVar("T")
+CHUNK = 1 << 16
+
+
+class Connection:
+    """A socket and the Core behind it. Of the threads that wait, one reads; it wakes the others."""
+
+    def __init__(self, connected: socket.socket) -> None:
+        self._socket = connected
+        self._core = Core()
+        self._sending = threading.Lock()
+        self._turn = threading.Condition()
+        self._reading = False
+        self._readable = self._poll()  # of the thread that reads
+        self._gone = self._poll()  # of the one that is about to send: two threads cannot use one
+        self.closed = False
+
+    def _poll(self) -> select.poll:
+        made = select.poll()
+        made.register(self._socket, select.POLLIN)
+        return made
+
+    def is_open(self) -> bool:
+        """Whether it can take a request: the daemon has not closed it, and will not, as far as can be seen.
+
+        One thread asks at a time.
+        """
+        if self.closed or self._core.ending:
+            return False
+        try:
+            return not self._gone.poll(0) or self._socket.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) != b""
+        except BlockingIOError:
+            return True  # another thread was faster
+        except OSError:
+            return False
+
+    def send(self, method: str, params: Map, wants_events: bool) -> Exchange:
+        """Sends a request."""
+        with self._turn:
+            exchange, packed = self._core.request(method, params, wants_events)
+        exchange.connection = self
+        self._write(packed)
+        return exchange
+
+    def post(self, method: str, params: Map) -> None:
+        """Sends a request whose answer nobody waits for."""
+        with self._turn:
+            packed = self._core.post(method, params)
+        self._write(packed)
+
+    def _write(self, packed: bytes) -> None:
+        try:
+            with self._sending:
+                self._socket.sendall(packed)
+        except OSError:
+            pass  # the daemon may have refused the message from its length: what it said is still to be read
+        except BaseException:
+            self.close()  # half a message may be on its way
+            raise
+
+    def next(self, exchange: Exchange) -> List[Notice]:
+        """Waits until the exchange is ready or notifications for nobody have come, which it gives."""
+        reads = False
+        try:
+            with self._turn:
+                while not exchange.ready and self._reading:
+                    self._turn.wait()
+                if exchange.ready:
+                    return []
+                reads = self._reading = True
+            self._readable.poll()  # Ctrl-C comes here, where nothing is lost
+            return self._take(self._receive())
+        finally:
+            if reads:
+                with self._turn:
+                    self._reading = False
+                    self._turn.notify_all()
+
+    def _receive(self) -> bytes:
+        try:
+            return self._socket.recv(CHUNK)
+        except OSError:
+            return b""
+        except BaseException:
+            self.close()  # what came may be lost
+            raise
+
+    def _take(self, data: bytes) -> List[Notice]:
+        with self._turn:
+            try:
+                if data:
+                    return self._core.feed(data)
+                why = "the daemon closed it"
+            except ValueError as error:
+                why = f"what came is no message: {error}"
+            self.closed = True
+            self._core.lost(why)
+            self._socket.close()
+            return []
+
+    def close(self) -> None:
+        """Leaves. Runs in flight are cancelled by the daemon."""
+        self.closed = True
+        try:
+            self._socket.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass  # the daemon was first
+        self._socket.close()
+
+    def __del__(self) -> None:
+        self._socket.close()
+
+
+class Stream(Generic[T]):
+    """The events of a run, in their order. `result` is there when they have ended.
+
+    Leaving the `with` block, or dropping the stream, before its end cancels the run.
+    """
+
+    def __init__(self, client: Client, operation: Operation, finish: Callable[[Map], Result[T]]) -> None:
+        self._client = client
+        self._operation = operation
+        self._steps = operation.steps()
+        self._finish = finish
+        self._result: Optional[Result[T]] = None
+
+    def __iter__(self) -> Iterator[Event]:
+        return self
+
+    def __next__(self) -> Event:
+        if self._result is not None:
+            raise StopIteration
+        came = self._client._advance(self._steps)
+        if isinstance(came, does.Finished):
+            self._result = self._finish(came.value)
+            raise StopIteration
+        return came
+
+    @property
+    def run_id(self) -> Optional[str]:
+        """The run's name, from its first event on."""
+        return self._operation.run_id
+
+    @property
+    def result(self) -> Result[T]:
+        """The result. Events that were not read yet are passed over."""
+        for _ in self:
+            pass
+        assert self._result is not None
+        return self._result
+
+    def cancel(self) -> None:
+        """Cancels the run. Its result then has the outcome `canceled`."""
+        self._operation.cancel()
+
+    def close(self) -> None:
+        """Cancels the run if it goes on, and forgets it."""
+        self._steps.close()
+
+    def __enter__(self) -> Stream[T]:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        self.close()
+
+
+class Session(SessionState):
+    """A session: programs that build on one another. Leaving the `with` block closes it."""
+
+    _client: Client
+
+    @overload
+    def run(self, code: Union[str, bytes], *, schema: Type[T], **params: Unpack[CellParams]) -> Result[T]: ...
+
+    @overload
+    def run(self, code: Union[str, bytes], *, schema: Union[Map, bool, None] = None,
+            **params: Unpack[CellParams]) -> Result[Any]: ...
+
+    def run(self, code: Union[str, bytes], *, schema: Any = None, **params: Any) -> Result[Any]:
+        """Runs a cell."""
+        return self.seen(self._client.run(code, schema=schema, session=self.id, **params))
+
+    def stream(self, code: Union[str, bytes], *, schema: Any = None, **params: Unpack[CellParams]) -> Stream[Any]:
+        """Runs a cell and gives its events as they come."""
+        return self._client._stream(code, None, schema, {"session": self.id, **params}, self.seen)
+
+    def rollback(self, state: int) -> Map:
+        """Goes back to a kept state."""
+        return self.stands(self._client.session_rollback(session=self.id, state=state))
+
+    def keep(self, name: Optional[str] = None) -> Map:
+        """Pins the state in which the session stands, so that newer ones do not replace it."""
+        return self.stands(self._client.session_keep(session=self.id, name=name))
+
+    def drop(self, state: int) -> Map:
+        """Gives up a kept state."""
+        return self.stands(self._client.session_drop(session=self.id, state=state))
+
+    def close(self) -> Optional[Map]:
+        """Ends the session. None if it has ended already."""
+        try:
+            return self._client.session_close(session=self.id)
+        except NotFound:
+            return None
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class Client(Methods[Map]):
+    """A client that blocks, with one connection, made when it is first needed and again after it was lost.
+
+    `path` is the daemon's socket. `busy_s` is for how long a request is repeated that the daemon was too
+    busy for. `on_parked` is called with each run that must wait for a person; without it a warning is
+    logged. `on_notice` gets notifications that belong to no run.
+    """
+
+    def __init__(self, path: Optional[Path] = None, *, busy_s: float = 30.0,
+                 on_parked: Optional[Callable[[Parked], None]] = None,
+                 on_notice: Optional[Callable[[str, Map], None]] = None) -> None:
+        self._path = socket_path(path)
+        self._settings = Settings(busy_s, on_parked)
+        self._on_notice = on_notice
+        self._connecting = threading.Lock()
+        self._connection: Optional[Connection] = None
+        self._does: Dict[type, Callable[[Any], Any]] = {
+            does.Send: self._send, does.Next: self._next, does.Invoke: self._invoke,
+            does.CallEnds: lambda effect: None,  # a function that runs cannot be stopped
+            does.Sleep: lambda effect: time.sleep(effect.seconds),
+        }
+
+    # --- runs -------------------------------------------------------------------------------------
+
+    @overload
+    def run(self, code: Union[str, bytes], language: Optional[str] = None, *, schema: Type[T],
+            **params: Unpack[RunParams]) -> Result[T]: ...
+
+    @overload
+    def run(self, code: Union[str, bytes], language: Optional[str] = None, *,
+            schema: Union[Map, bool, None] = None, **params: Unpack[RunParams]) -> Result[Any]: ...
+
+    def run(self, code: Union[str, bytes], language: Optional[str] = None, *, schema: Any = None,
+            **params: Any) -> Result[Any]:
+        """Runs a program and gives its result, whatever becomes of the program.
+
+        `language` is Python where nothing else is said. `schema` is a JSON Schema of the output, or a
+        model class of pydantic. `files` maps paths to contents, `tools` are functions of yours.
+        docs/PROTOCOL.md has all params.
+        """
+        job = Job(code, language, schema, params)
+        return job.result(self._run(self._operation("run", job).steps()))
+
+    def stream(self, code: Union[str, bytes], language: Optional[str] = None, *, schema: Any = None,
+               **params: Unpack[RunParams]) -> Stream[Any]:
+        """Runs a program and gives its events as they come, and then its result."""
+        return self._stream(code, language, schema, {**params}, lambda result: result)
+
+    def start(self, code: Union[str, bytes], language: Optional[str] = None, *, schema: Any = None,
+              **params: Unpack[RunParams]) -> Union[Result[Any], Pending]:
+        """Starts a run that goes on without this client; `wait` gives its result.
+
+        A run that is refused before it could begin has its result at once.
+        """
+        job = Job(code, language, schema, {**params})
+        job.params["detach"] = True
+        return job.result_or_pending(self._run(self._operation("run", job).steps()))
+
+    def check(self, code: Union[str, bytes], language: Optional[str] = None, *, schema: Any = None,
+              **params: Unpack[RunParams]) -> Check:
+        """What `run` would say, without running or recording anything."""
+        return does.check(self.call("check", Job(code, language, schema, {**params}).params))
+
+    def wait(self, run_id: Optional[str] = None, *, id: Optional[str] = None, msgid: Optional[int] = None,
+             timeout_ms: Optional[int] = None) -> Union[Result[Any], Pending]:
+        """The result of a run when it has ended, or that it still goes on after `timeout_ms`."""
+        return result_or_pending(self.call("wait", {"run_id": run_id, "id": id, "msgid": msgid,
+                                                    "timeout_ms": timeout_ms}))
+
+    def runs_replay(self, run_id: str, *, deterministic: Optional[bool] = None, **params: Any) -> Replay:
+        """Runs what the record holds again and compares. Takes `secrets`, `tools` and `on_parked` as `run` does."""
+        job = does.replay_params({"run_id": run_id, "deterministic": deterministic, **params})
+        return does.replay(self._run(self._operation("runs.replay", job).steps()))
+
+    def session(self, language: str = "python", **params: Unpack[SessionParams]) -> Session:
+        """Opens a session."""
+        return Session(self, self.session_open(language=language, **params))
+
+    def events(self, **params: Any) -> Iterator[Map]:
+        """The daemon's events as they happen, on a connection of their own. Takes `kinds`, `uid`, `agent`, `task`."""
+        came: List[Map] = []
+        with Client(self._path, on_notice=lambda method, event: came.append(event)) as own:
+            own.events_subscribe(**params)
+            while True:
+                yield from came
+                came.clear()
+                own._listen()
+
+    # --- how it is done ---------------------------------------------------------------------------
+
+    def call(self, method: str, params: Optional[Map] = None) -> Map:
+        """Sends any method. The keys of params and answer are those of docs/PROTOCOL.md."""
+        operation = Operation(self._settings, method, sent_params(params or {}))
+        answer: Map = self._run(operation.steps())
+        return answer
+
+    def close(self) -> None:
+        """Closes the connection. Runs of this client that are in flight are cancelled."""
+        if self._connection is not None:
+            self._connection.close()
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],
+                 trace: Optional[TracebackType]) -> None:
+        self.close()
+
+    def _operation(self, method: str, job: Job, streamed: bool = False) -> Operation:
+        return Operation(self._settings, method, job.params, job.tools, job.on_parked, streamed)
+
+    def _stream(self, code: Union[str, bytes], language: Optional[str], schema: Any, params: Dict[str, Any],
+                seen: Callable[[Result[Any]], Result[Any]]) -> Stream[Any]:
+        job = Job(code, language, schema, params)
+        job.params["stream"] = True
+        return Stream(self, self._operation("run", job, True), lambda raw: seen(job.result(raw)))
+
+    def _run(self, steps: Steps[T]) -> T:
+        while True:
+            came = self._advance(steps)
+            if isinstance(came, does.Finished):
+                answer: T = came.value
+                return answer
+
+    def _advance(self, steps: Steps[Any]) -> Union[Event, does.Finished]:
+        """Carries out steps up to the next event, or to their end."""
+        try:
+            effect = steps.send(None)
+            while not isinstance(effect, does.Emit):
+                try:
+                    answer = self._does[type(effect)](effect)
+                except BaseException as error:
+                    effect = steps.throw(error)
+                else:
+                    effect = steps.send(answer)
+            return effect.event
+        except StopIteration as end:
+            return does.Finished(end.value)
+
+    def _open(self) -> Connection:
+        with self._connecting:
+            if self._connection is None or not self._connection.is_open():
+                self._connection = Connection(connect(self._path))
+            return self._connection
+
+    def _send(self, effect: does.Send) -> Exchange:
+        connection = self._open()
+        return connection.send(effect.method, effect.params, effect.wants_events)
+
+    def _next(self, effect: does.Next) -> Optional[Event]:
+        exchange = effect.exchange
+        while not exchange.ready:
+            for method, params in exchange.connection.next(exchange):
+                self._notice(method, params)
+        return exchange.events.popleft() if exchange.events else None
+
+    def _listen(self) -> None:
+        """Waits for notifications, and for nothing else."""
+        connection = self._connection
+        assert connection is not None
+        for method, params in connection.next(Exchange(0, "events.subscribe", False)):
+            self._notice(method, params)
+        if connection.closed:
+            raise ConnectionLost("the daemon closed the connection over which its events came", True)
+
+    def _invoke(self, effect: does.Invoke) -> None:
+        post = effect.exchange.connection.post
+        try:
+            result = effect.tool.invoke(effect.call.args)
+            if effect.tool.is_async:
+                result = asyncio.run(result)
+            post("call.reply", reply(effect.call, result))
+        except Exception as error:
+            post("call.reply", reply(effect.call, error=error))
+
+    def _notice(self, method: str, params: Map) -> None:
+        if method == "run.parked":
+            does.parked(self._settings, params)
+        elif self._on_notice is not None:
+            self._on_notice(method, params)
+
+
+def run(code: Union[str, bytes], language: Optional[str] = None, *, schema: Any = None,
+        **params: Unpack[RunParams]) -> Result[Any]:
+    """Runs one program over a connection of its own. Use a Client for several."""
+    with Client() as client:
+        return client.run(code, language, schema=schema, **params)

@@ -1,0 +1,507 @@
+"""The names that E2B's code interpreter made common, over sessions of ced.
+
+    from ced.e2b import Sandbox
+
+    with Sandbox() as sandbox:
+        sandbox.run_code("x = 20")
+        execution = sandbox.run_code("print('doubling'); x * 2", on_stdout=print)
+        print(execution.text, execution.logs.stdout, execution.error)
+
+A program that was written for that shape runs when its import line is changed. README.md has a table of
+what differs.
+"""
+
+from __future__ import annotations
+
+import base64
+import glob
+import json
+import posixpath
+import time
+from dataclasses import asdict, dataclass, field
+from typing import IO, Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
+
+from .client import Client, Session
+from .errors import CedError
+from .events import Displayed, Event, Map, Output
+from .files import files_param
+from .results import Result as RunResult
+
+DEFAULT_TIMEOUT_S = 300
+TABLE = "application/vnd.ced.table+json"
+IGNORED = {"api_key", "access_token", "domain", "debug", "request_timeout", "proxy", "headers", "secure"}
+
+
+class SandboxException(CedError):
+    """All exceptions of this module. Errors of the protocol come as those of ced."""
+
+
+class TimeoutException(SandboxException):
+    """The code used up its time and was killed. What it did is undone if the state before it was kept."""
+
+
+class NotFoundException(SandboxException):
+    """There is no such file or context."""
+
+
+class InvalidArgumentException(SandboxException):
+    """The argument cannot be used here; the message says why."""
+
+
+# --- what a run gives --------------------------------------------------------------------------
+
+
+@dataclass
+class OutputMessage:
+    """A piece of output, for the callbacks."""
+
+    line: str
+    timestamp: int  # nanoseconds since 1970
+    error: bool = False
+
+    def __str__(self) -> str:
+        return self.line
+
+
+def _text(data: Map) -> Optional[str]:
+    """The plain text. The quotes around a text that is all of the value are left out, as E2B does."""
+    text: Optional[str] = data.get("text/plain")
+    if text is not None and len(text) >= 2 and text[0] == text[-1] and text[0] in "'\"":
+        return text[1:-1]
+    return text
+
+
+def _encoded(value: Any) -> Any:
+    return base64.b64encode(value).decode() if isinstance(value, bytes) else value
+
+
+def _columns(table: Optional[Map]) -> Optional[Map]:
+    if table is None:
+        return None
+    return {name: [row[at] for row in table["rows"]] for at, name in enumerate(table["columns"])}
+
+
+_TYPES = {"html": "text/html", "markdown": "text/markdown", "svg": "image/svg+xml", "png": "image/png",
+          "jpeg": "image/jpeg", "pdf": "application/pdf", "latex": "text/latex", "json": "application/json",
+          "javascript": "application/javascript"}
+
+
+class Result:
+    """One thing that was shown, with an attribute for each form; pictures are base64, as E2B has them.
+
+    It comes from the program: treat HTML, SVG and scripts as hostile.
+    """
+
+    html: Optional[str]
+    markdown: Optional[str]
+    svg: Optional[str]
+    png: Optional[str]
+    jpeg: Optional[str]
+    pdf: Optional[str]
+    latex: Optional[str]
+    json: Any
+    javascript: Optional[str]
+
+    def __init__(self, is_main_result: bool, data: Map) -> None:
+        self.is_main_result = is_main_result
+        self.raw = data
+        self.text = _text(data)
+        self.data = _columns(data.get(TABLE))
+        self.chart = None
+        self.extra = {kind: _encoded(value) for kind, value in data.items()
+                      if kind not in (*_TYPES.values(), "text/plain", TABLE)}
+        for name, kind in _TYPES.items():
+            setattr(self, name, _encoded(data.get(kind)))
+
+    def formats(self) -> List[str]:
+        """The names of the forms that it has."""
+        return [name for name in ("text", *_TYPES, "data") if getattr(self, name) is not None] + list(self.extra)
+
+    def __getitem__(self, name: str) -> Any:
+        return getattr(self, name)
+
+    def __str__(self) -> str:
+        return f"Result({self.text if self.text is not None else ', '.join(self.formats())})"
+
+    def _repr_html_(self) -> Optional[str]:
+        return self.html
+
+    def _repr_png_(self) -> Optional[str]:
+        return self.png
+
+
+@dataclass
+class Logs:
+    """What was printed, in pieces."""
+
+    stdout: List[str] = field(default_factory=list)
+    stderr: List[str] = field(default_factory=list)
+
+    def to_json(self) -> str:
+        """As JSON."""
+        return json.dumps(asdict(self))
+
+
+@dataclass
+class ExecutionError:
+    """Why the code failed: the exception, or the outcome's name where there was none."""
+
+    name: str
+    value: str
+    traceback: str
+
+    def to_json(self) -> str:
+        """As JSON."""
+        return json.dumps(asdict(self))
+
+
+@dataclass
+class Execution:
+    """What a call of run_code gave."""
+
+    results: List[Result] = field(default_factory=list)
+    logs: Logs = field(default_factory=Logs)
+    error: Optional[ExecutionError] = None
+    execution_count: Optional[int] = None
+    raw: Optional[RunResult[Any]] = field(default=None, repr=False)  # the result of ced
+
+    @property
+    def text(self) -> Optional[str]:
+        """The value of the last expression."""
+        return next((result.text for result in self.results if result.is_main_result), None)
+
+    def to_json(self) -> str:
+        """As JSON."""
+        results = [{"is_main_result": each.is_main_result, **{name: each[name] for name in each.formats()
+                                                              if name not in each.extra}} for each in self.results]
+        return json.dumps({"results": results, "logs": asdict(self.logs),
+                           "error": asdict(self.error) if self.error else None})
+
+
+def _error(result: RunResult[Any]) -> Optional[ExecutionError]:
+    if result.ok:
+        return None
+    stderr = result.stderr if isinstance(result.stderr, str) else result.stderr.decode("utf-8", "replace")
+    begins = stderr.rfind("Traceback (most recent call last):")
+    traceback = stderr[begins:] if begins >= 0 else stderr
+    if result.error is None:
+        return ExecutionError(result.outcome, result.reason, traceback)
+    return ExecutionError(result.error.type, result.error.message, traceback)
+
+
+# --- files -------------------------------------------------------------------------------------
+
+
+@dataclass
+class EntryInfo:
+    """A file or folder."""
+
+    name: str
+    type: str  # "file" or "dir"
+    path: str
+    size: int = 0
+
+
+_LIST = """(lambda os, json: print(json.dumps([[each.name, each.is_dir(), each.stat().st_size]
+    for each in sorted(os.scandir({folder!r}), key=lambda each: each.name)])))(__import__("os"), __import__("json"))"""
+_REMOVE = """(lambda os, shutil, path: shutil.rmtree(path) if os.path.isdir(path) else os.remove(path))(
+    __import__("os"), __import__("shutil"), {path!r})"""
+_MAKE = '__import__("os").makedirs({path!r})'
+_RENAME = '__import__("os").rename({old!r}, {new!r})'
+
+
+class Files:
+    """The files of a sandbox: below /work, the folder in which its code runs."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+
+    def write(self, path: str, data: Union[str, bytes, IO[Any]], **_: Any) -> EntryInfo:
+        """Writes a file, in each context; its folders are made."""
+        return self.write_files([{"path": path, "data": data}])[0]
+
+    def write_files(self, files: Sequence[Mapping[str, Any]], **_: Any) -> List[EntryInfo]:
+        """Writes several files."""
+        items = files_param({_inside(each["path"]): each["data"] for each in files})
+        self._sandbox._write(items)
+        return [self._entry(item["path"], "file", len(item["data"])) for item in items]
+
+    def read(self, path: str, format: str = "text", **_: Any) -> Any:
+        """The content of a file of the default context: as "text", as "bytes", or as a "stream" of bytes."""
+        name = _inside(path)
+        result = self._sandbox._cell("", artifacts=[glob.escape(name)],
+                                     limits={"artifact_bytes": self._sandbox._most["artifact_bytes"]})
+        found = [artifact for artifact in result.artifacts if artifact.path == name]
+        if not found:
+            why = [each["reason"] for each in result.artifacts_skipped]
+            raise NotFoundException(f"the file {path!r} cannot be read: {why[0] if why else 'it is not there'}")
+        content = found[0].content
+        if format == "stream":
+            return iter([content])
+        return bytearray(content) if format == "bytes" else found[0].text
+
+    def list(self, path: str = ".", **_: Any) -> List[EntryInfo]:
+        """The entries of a folder of the default context."""
+        folder = _inside(path)
+        entries = json.loads(self._do(_LIST.format(folder=_absolute(folder)), path).text)
+        return [self._entry(posixpath.join(folder, name), "dir" if is_dir else "file", size)
+                for name, is_dir, size in entries]
+
+    def exists(self, path: str, **_: Any) -> bool:
+        """Whether there is a file or folder."""
+        parent, name = posixpath.split(_inside(path))
+        try:
+            return any(entry.name == name for entry in self.list(parent or "."))
+        except NotFoundException:
+            return False
+
+    def get_info(self, path: str, **_: Any) -> EntryInfo:
+        """What is known of a file or folder."""
+        parent, name = posixpath.split(_inside(path))
+        for entry in self.list(parent or "."):
+            if entry.name == name:
+                return entry
+        raise NotFoundException(f"there is no {path!r} in the sandbox")
+
+    def remove(self, path: str, **_: Any) -> None:
+        """Removes a file, or a folder with all that is in it."""
+        self._do(_REMOVE.format(path=_absolute(_inside(path))), path)
+
+    def make_dir(self, path: str, **_: Any) -> bool:
+        """Makes a folder, with those around it; False if it is there already."""
+        if self.exists(path):
+            return False
+        self._do(_MAKE.format(path=_absolute(_inside(path))), path)
+        return True
+
+    def rename(self, old_path: str, new_path: str, **_: Any) -> EntryInfo:
+        """Gives a file or folder another path."""
+        self._do(_RENAME.format(old=_absolute(_inside(old_path)), new=_absolute(_inside(new_path))), old_path)
+        return self.get_info(new_path)
+
+    def _do(self, code: str, path: str) -> RunResult[Any]:
+        result = self._sandbox._cell(code)
+        if result.error is not None and result.error.type in ("FileNotFoundError", "NotADirectoryError"):
+            raise NotFoundException(f"there is no {path!r} in the sandbox")
+        if not result.ok:
+            raise SandboxException(f"{path!r}: {result.reason}")
+        return result
+
+    @staticmethod
+    def _entry(path: str, kind: str, size: int) -> EntryInfo:
+        return EntryInfo(posixpath.basename(path), kind, _absolute(path), size)
+
+
+def _inside(path: str) -> str:
+    """A path as ced has it: below /work, without leading to it."""
+    normal = posixpath.normpath(posixpath.join("/work", path))
+    if normal != "/work" and not normal.startswith("/work/"):
+        raise InvalidArgumentException(f"the path {path!r} is not below /work, where the files of a sandbox are: "
+                                       "use a relative path")
+    return posixpath.relpath(normal, "/work")
+
+
+def _absolute(inside: str) -> str:
+    """The path as the code in the sandbox has it."""
+    return posixpath.normpath(posixpath.join("/work", inside))
+
+
+# --- the sandbox -------------------------------------------------------------------------------
+
+
+@dataclass
+class Context:
+    """Code that runs in one context shares its variables. Each is a session of ced."""
+
+    id: str
+    language: str
+    cwd: str = "/work"
+
+
+class Sandbox:
+    """A place where code runs. Use it as a context manager, or call kill() at the end.
+
+    Without `template`, Python is `python-data` where the host has it, else `python`. `template` is the
+    name of another runtime of Python. `timeout` is in seconds: the sandbox ends when it was not used for
+    that long. `envs` and `metadata` are its environment and its labels. `socket` is the daemon's socket.
+    """
+
+    def __init__(self, template: Optional[str] = None, timeout: Optional[int] = None,
+                 metadata: Optional[Dict[str, str]] = None, envs: Optional[Dict[str, str]] = None,
+                 *, socket: Optional[str] = None, allow_internet_access: bool = False, **options: Any) -> None:
+        if set(options) - IGNORED:
+            raise InvalidArgumentException(f"Sandbox() does not know {sorted(set(options) - IGNORED)}; it knows template, "
+                                           f"timeout, metadata, envs, socket, and ignores {sorted(IGNORED)}")
+        self._client = Client(socket)
+        self._params = {"env": envs, "labels": metadata, "idle_ms": timeout * 1000 if timeout else None}
+        self._sessions: Dict[str, Session] = {}
+        self._of_language: Dict[str, Context] = {}
+        self._counts: Dict[str, int] = {}
+        self._written: Dict[str, Map] = {}
+        self.files = Files(self)
+        daemon = self._client.hello()
+        runtimes = {each["name"] for each in daemon["runtimes"]}
+        self._python = template or ("python-data" if "python-data" in runtimes else "python")
+        self._most: Map = daemon["limits"]["most"]
+        try:
+            self._default = self._context("python")
+        except BaseException:
+            self._client.close()
+            raise
+
+    @classmethod
+    def create(cls, *args: Any, **kwargs: Any) -> Sandbox:
+        """Makes a sandbox."""
+        return cls(*args, **kwargs)
+
+    @property
+    def sandbox_id(self) -> str:
+        """The id of the default context's session."""
+        return self._default.id
+
+    def __enter__(self) -> Sandbox:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+
+    def is_running(self, **_: Any) -> bool:
+        """Whether the default context is still there."""
+        open_now = self._client.session_list()["sessions"]
+        return any(each["session"] == self._sessions[self._default.id].id for each in open_now)
+
+    def kill(self, **_: Any) -> bool:
+        """Ends all contexts, and the connection."""
+        ended = [session.close() for session in self._sessions.values()]
+        self._sessions.clear()
+        self._client.close()
+        return any(each is not None for each in ended)
+
+    # --- contexts -----------------------------------------------------------------------------
+
+    def create_code_context(self, cwd: Optional[str] = None, language: Optional[str] = None,
+                            request_timeout: Optional[float] = None) -> Context:
+        """Opens another context, with the files that were written so far and no variables."""
+        context = self._opened(language or "python")
+        if cwd is not None:
+            self._enter(context, cwd)
+        return context
+
+    def list_code_contexts(self, **_: Any) -> List[Context]:
+        """The contexts that are open."""
+        return [Context(id, session.language) for id, session in self._sessions.items()]
+
+    def remove_code_context(self, context: Union[Context, str], **_: Any) -> None:
+        """Ends a context."""
+        id = context if isinstance(context, str) else context.id
+        self._session(id).close()
+        del self._sessions[id]
+
+    def _opened(self, language: str) -> Context:
+        session = self._begun(self._python if language == "python" else language)
+        self._sessions[session.id] = session
+        return Context(session.id, language)
+
+    def _begun(self, runtime: str) -> Session:
+        """A session in a state to which it can go back when the first code is killed."""
+        params = {key: value for key, value in self._params.items() if value is not None}
+        session = self._client.session(runtime, **params)  # type: ignore[arg-type]
+        session.run("", files=list(self._written.values()))
+        return session
+
+    def _context(self, language: str) -> Context:
+        """The context of a language that code without a context runs in."""
+        if language not in self._of_language:
+            self._of_language[language] = self._opened(language)
+        return self._of_language[language]
+
+    def _session(self, id: str) -> Session:
+        if id not in self._sessions:
+            raise NotFoundException(f"this sandbox has no context {id}")
+        if self._sessions[id].ended:  # its process ended with the last code
+            self._sessions[id] = self._begun(self._sessions[id].language)
+        return self._sessions[id]
+
+    def _enter(self, context: Context, cwd: str) -> None:
+        folder = _absolute(_inside(cwd))
+        if self._sessions[context.id].language == "bash":
+            code = f"mkdir -p '{folder}' && cd '{folder}'"
+        elif context.language == "python":
+            code = f"__import__('os').makedirs({folder!r}, exist_ok=True); __import__('os').chdir({folder!r})"
+        else:
+            code = f"require('fs').mkdirSync({json.dumps(folder)}, {{recursive: true}}); process.chdir({json.dumps(folder)})"
+        result = self._sessions[context.id].run(code)
+        if not result.ok:
+            raise SandboxException(f"the context cannot begin in {cwd!r}: {result.reason}")
+        context.cwd = folder
+
+    # --- code ---------------------------------------------------------------------------------
+
+    def run_code(self, code: str, language: Optional[str] = None, context: Optional[Context] = None,
+                 on_stdout: Optional[Callable[[OutputMessage], Any]] = None,
+                 on_stderr: Optional[Callable[[OutputMessage], Any]] = None,
+                 on_result: Optional[Callable[[Result], Any]] = None,
+                 on_error: Optional[Callable[[ExecutionError], Any]] = None,
+                 envs: Optional[Dict[str, str]] = None, timeout: Optional[float] = None,
+                 request_timeout: Optional[float] = None) -> Execution:
+        """Runs code and gives what it printed, showed and failed with. The callbacks hear of it as it happens."""
+        if envs:
+            raise InvalidArgumentException("run_code takes no envs: give them to Sandbox(envs=...), for all code in it")
+        if language and context:
+            raise InvalidArgumentException("give a language or a context, and not both")
+        session = self._session((context or self._context(language or "python")).id)
+        execution = Execution()
+        listeners = {"stdout": (execution.logs.stdout, on_stdout), "stderr": (execution.logs.stderr, on_stderr)}
+        shows: Map = {} if session.language == "bash" else {"display": True}  # bash has no values
+        with session.stream(code, limits=self._time(timeout), **shows) as stream:
+            for event in stream:
+                self._hear(event, execution, listeners, on_result)
+            result = stream.result
+        return self._ended(execution, result, on_error)
+
+    @staticmethod
+    def _hear(event: Event, execution: Execution, listeners: Mapping[str, Any],
+              on_result: Optional[Callable[[Result], Any]]) -> None:
+        if isinstance(event, Output) and event.text:
+            pieces, listener = listeners[event.stream]
+            pieces.append(event.text)
+            if listener:
+                listener(OutputMessage(event.text, time.time_ns(), event.stream == "stderr"))
+        elif isinstance(event, Displayed):
+            execution.results.append(Result(event.main, event.data))
+            if on_result:
+                on_result(execution.results[-1])
+
+    def _ended(self, execution: Execution, result: RunResult[Any],
+               on_error: Optional[Callable[[ExecutionError], Any]]) -> Execution:
+        execution.raw = result
+        if result.session is not None:
+            self._counts[result.session.id] = self._counts.get(result.session.id, 0) + 1
+            execution.execution_count = self._counts[result.session.id]
+        if result.outcome in ("wall_limit", "cpu_limit"):
+            raise TimeoutException(f"{result.reason} Give run_code a longer timeout, up to "
+                                   f"{self._most['wall_ms'] // 1000} s on this host.")
+        execution.error = _error(result)
+        if execution.error is not None and on_error:
+            on_error(execution.error)
+        return execution
+
+    def _time(self, timeout: Optional[float]) -> Map:
+        """The limits for a timeout in seconds; 0 and None stand for E2B's default, and the host's highest bounds it."""
+        wall_ms = int((timeout or DEFAULT_TIMEOUT_S) * 1000)
+        return {"wall_ms": max(10, min(wall_ms, self._most["wall_ms"])),
+                "cpu_ms": max(10, min(wall_ms, self._most["cpu_ms"]))}
+
+    def _cell(self, code: str, **params: Any) -> RunResult[Any]:
+        """Something for the files, in the default context."""
+        result = self._session(self._default.id).run(code, **params)
+        if result.outcome == "policy_denied":
+            raise SandboxException(f"the policy of this host denies it: {result.reason}")
+        return result
+
+    def _write(self, items: List[Map]) -> None:
+        for session in self._sessions.values():
+            result = session.run("", files=items)
+            if not result.ok:
+                raise SandboxException(f"the files cannot be written: {result.reason}")
+        self._written.update({item["path"]: item for item in items})

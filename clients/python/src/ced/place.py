@@ -1,0 +1,33 @@
+"""Where the daemon listens, and a socket that is connected to it."""
+
+from __future__ import annotations
+
+import os
+import socket
+from typing import Optional, Union
+
+from .errors import ConnectionLost
+
+Path = Union[str, "os.PathLike[str]"]
+
+
+def socket_path(path: Optional[Path] = None) -> str:
+    """The path that the caller gave, else `CED_SOCKET`, else that of a private daemon, else the host's."""
+    if path is not None:
+        return os.fspath(path)
+    if os.environ.get("CED_SOCKET"):
+        return os.environ["CED_SOCKET"]
+    own = os.path.join(os.environ.get("XDG_RUNTIME_DIR", ""), "ced/ced.sock")
+    return own if os.path.isabs(own) and os.path.exists(own) else "/run/ced/ced.sock"
+
+
+def connect(path: str) -> socket.socket:
+    """A connected socket that blocks."""
+    made = socket.socket(socket.AF_UNIX)
+    try:
+        made.connect(path)
+    except OSError as error:
+        made.close()
+        raise ConnectionLost(f"cannot connect to ced at {path}: {error.strerror or error}. Start the daemon, or set "
+                             "CED_SOCKET to the path of its socket.") from error
+    return made

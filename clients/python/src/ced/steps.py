@@ -1,0 +1,250 @@
+"""What both clients do, written once, without a socket.
+
+An operation is a generator. It yields what it needs (send this, wait for the next event, sleep) and
+gets the answer; client.py and aio.py carry that out, one by blocking and one by awaiting. Here are
+retries, repeats after a lost connection, cancelling, calls of tools and waiting approvals.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from dataclasses import dataclass
+from typing import Any, Callable, Dict, Generator, Mapping, NamedTuple, Optional, TypeVar, Union
+
+from .core import Exchange
+from .errors import Busy, ConnectionLost, ValueRefused
+from .events import Called, CallOver, Event, Map, Parked
+from .files import files_param
+from .methods import METHODS, sent_params
+from .results import Check, Pending, Replay, Result, read, result_or_pending
+from .schemas import is_model, model_value, output_schema
+from .tools import Tool, missing, tools_by_name
+
+log = logging.getLogger("ced")
+T = TypeVar("T")
+
+
+class Send(NamedTuple):
+    """Send a request; the answer is its Exchange."""
+
+    method: str
+    params: Map
+    wants_events: bool
+
+
+class Next(NamedTuple):
+    """Wait; the answer is the next event, or None when the request has its answer."""
+
+    exchange: Exchange
+
+
+class Sleep(NamedTuple):
+    """Do nothing for so many seconds."""
+
+    seconds: float
+
+
+class Invoke(NamedTuple):
+    """Call the function of a tool, and send what it gives."""
+
+    exchange: Exchange
+    tool: Tool
+    call: Called
+
+
+class CallEnds(NamedTuple):
+    """Nobody waits for this call of a tool any more."""
+
+    exchange: Exchange
+    call: int
+
+
+class Emit(NamedTuple):
+    """Hand an event to the caller."""
+
+    event: Event
+
+
+class Finished(NamedTuple):
+    """Not yielded: what a driver gives to its caller at the end."""
+
+    value: Any
+
+
+Effect = Union[Send, Next, Sleep, Invoke, CallEnds, Emit]
+Steps = Generator[Effect, Any, T]
+
+
+@dataclass
+class Settings:
+    """How patient a client is, and who hears of runs that wait for a person."""
+
+    busy_s: float = 30.0
+    on_parked: Optional[Callable[[Parked], None]] = None
+    on_end: Callable[[Exchange], None] = lambda exchange: None  # a request is over, or was given up
+
+
+NO_TOOLS: Mapping[str, Tool] = {}
+RECONNECT_S = 0.2
+
+
+class Operation:
+    """One request with all that belongs to it. `cancel` may be called from anywhere, also before it was sent."""
+
+    def __init__(self, settings: Settings, method: str, params: Map, tools: Mapping[str, Tool] = NO_TOOLS,
+                 on_parked: Optional[Callable[[Parked], None]] = None, streamed: bool = False) -> None:
+        self._settings = settings
+        self._method = method
+        self._params = params
+        self._tools = tools
+        self._on_parked = on_parked or settings.on_parked
+        self._wants_events = streamed or bool(tools) or on_parked is not None
+        self._heard = False  # an event of it came: a second run could not be told from the first
+        self._exchange: Optional[Exchange] = None
+        self._canceled = False
+        self._lost = False  # with its connection, and it may be sent again
+        if self._wants_events:
+            params["announce"] = True
+
+    @property
+    def run_id(self) -> Optional[str]:
+        """The run's name, as soon as the daemon has said it."""
+        return self._exchange.run_id if self._exchange is not None else None
+
+    def cancel(self) -> None:
+        """Cancels it. A run then ends with the outcome `canceled`."""
+        self._canceled = True
+        if self._exchange is not None:
+            cancel(self._exchange)
+
+    def steps(self) -> Steps[Any]:
+        """Sends it, again if the daemon was busy or the connection was lost and that is safe."""
+        patience = time.monotonic() + self._settings.busy_s
+        while True:
+            try:
+                return (yield from self._once())
+            except (Busy, ConnectionLost) as error:
+                pause = self._pause(error)
+                if pause is None or self._canceled or time.monotonic() + pause > patience:
+                    raise
+                log.info("%s is sent again in %.1f s: %s", self._method, pause, error)
+            yield Sleep(pause)
+
+    def _pause(self, error: Union[Busy, ConnectionLost]) -> Optional[float]:
+        """For how many seconds to wait before it is sent again, or None if that is not safe.
+
+        Events of a run that the caller has seen are not followed by those of another. A run with an `id`
+        is done once, however often it is sent.
+        """
+        if self._heard:
+            return None
+        if isinstance(error, Busy):
+            return error.retry_after_s
+        if error.sent:
+            self._lost = METHODS.get(self._method, False) or "id" in self._params
+        return RECONNECT_S if self._lost else None
+
+    def _once(self) -> Steps[Any]:
+        exchange: Exchange = yield Send(self._method, self._params, self._wants_events)
+        self._exchange = exchange
+        try:
+            if self._canceled:
+                cancel(exchange)
+            while True:
+                event: Optional[Event] = yield Next(exchange)
+                if event is None:
+                    return exchange.result()
+                self._heard = self._heard or event.type != "started"
+                yield from self._take(exchange, event)
+        finally:
+            cancel(exchange)  # unless it is done: Ctrl-C, a cancelled task, an iteration that was given up
+            self._settings.on_end(exchange)
+
+    def _take(self, exchange: Exchange, event: Event) -> Steps[None]:
+        if isinstance(event, Parked):
+            self._parked(event)
+        yield Emit(event)
+        if isinstance(event, Called):
+            yield Invoke(exchange, self._tools.get(event.tool) or missing(event.tool), event)
+        elif isinstance(event, CallOver):
+            yield CallEnds(exchange, event.call)
+
+    def _parked(self, event: Parked) -> None:
+        (self._on_parked or warn_parked)(event)
+
+
+def cancel(exchange: Exchange) -> None:
+    """Cancels a request that has no answer yet. The answer still comes, and nobody may wait for it."""
+    if not exchange.done:
+        exchange.connection.post("cancel", {"msgid": exchange.msgid})
+
+
+def parked(settings: Settings, params: Map) -> None:
+    """A run must wait whose events nobody wants one by one."""
+    event = Parked(params["run_id"], params["until_us"], params.get("policy") or {})
+    (settings.on_parked or warn_parked)(event)
+
+
+def warn_parked(event: Parked) -> None:
+    """Says in the log that a run waits for a person."""
+    minutes = max(0.0, event.until_us / 1e6 - time.time()) / 60
+    log.warning("run %s waits until a person approves it (policy %s), for at most %.0f min: "
+                "cectl approve %s; leaving cancels it", event.run_id, event.policy.get("name"), minutes, event.run_id)
+
+
+class Job:
+    """One run: the params as they travel, and what its result becomes."""
+
+    def __init__(self, code: Union[str, bytes], language: Optional[str], schema: Any, params: Dict[str, Any]) -> None:
+        self._schema = schema
+        self.on_parked: Optional[Callable[[Parked], None]] = params.pop("on_parked", None)
+        offered = params.pop("tools", None)
+        self.tools: Mapping[str, Tool] = tools_by_name(offered) if offered else NO_TOOLS
+        self.params = sent_params({"code": code, "language": language, **params})
+        if language is None and "session" not in self.params:
+            self.params["language"] = "python"
+        if "files" in self.params:
+            self.params["files"] = files_param(self.params["files"])
+        if schema is not None:
+            self.params["schema"] = output_schema(schema)
+        if self.tools:
+            self.params["tools"] = [each.param() for each in self.tools.values()]
+
+    def result(self, raw: Map) -> Result[Any]:
+        """The result, with the value as its model."""
+        result: Result[Any] = read(Result, raw)
+        if is_model(self._schema):
+            result.value = self._instance(result)
+        return result
+
+    def _instance(self, result: Result[Any]) -> Any:
+        if not result.ok:
+            return None
+        try:
+            return model_value(self._schema, result.value)
+        except ValueError as error:
+            raise ValueRefused(f"the output of run {result.run_id} satisfies the schema of {self._schema.__name__}, "
+                               f"but the class refuses it: {error}", result) from error
+
+    def result_or_pending(self, raw: Map) -> Union[Result[Any], Pending]:
+        """The answer to a detached run."""
+        return self.result(raw) if raw.get("outcome") is not None else result_or_pending(raw)
+
+
+def replay_params(params: Dict[str, Any]) -> Job:
+    """A replay is a run, too: it may wait for a person, and it calls tools."""
+    job = Job("", "", None, params)
+    del job.params["code"], job.params["language"]
+    job.params.pop("tools", None)
+    return job
+
+
+def check(raw: Map) -> Check:
+    """The answer to `check`."""
+    return read(Check, raw)
+
+
+def replay(raw: Map) -> Replay:
+    """The answer to `runs.replay`."""
+    return read(Replay, raw)

@@ -1,0 +1,161 @@
+"""A ready tool `run_code` for the APIs of Anthropic and OpenAI.
+
+    with ced.tools_for.anthropic(session=True) as kit:
+        message = api.messages.create(..., tools=kit.definitions)
+        replies = kit.replies(message.content)  # the content of your next message
+
+Neither API's package is imported. Blocks and calls may be objects of those packages or maps.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Iterable, List, Optional, Tuple, TypeVar
+
+from .client import Client, Session
+from .errors import BadRequest, TooLarge
+from .events import Map
+from .results import Result, Text, as_text
+
+DESCRIPTION = ("Runs a {language} program in a sandbox without a network and gives what it printed. {memory} "
+               "A program that fails is answered with the error and its line: correct it and call again.")
+KEEPS = "Variables, imports and files of earlier calls are there."
+FORGETS = "Each call begins anew: nothing of earlier calls is there."
+Self = TypeVar("Self", bound="Kit")
+
+
+def shortened(text: Text, characters: int) -> str:
+    """The head and the tail of a long text, with the number of characters that were left out."""
+    whole = as_text(text)
+    if len(whole) <= characters:
+        return whole
+    head, tail = whole[:characters // 2], whole[len(whole) - characters // 2:]
+    return f"{head}\n[... {len(whole) - len(head) - len(tail)} characters left out ...]\n{tail}"
+
+
+def summary(result: Result[Any], characters: int = 8000) -> str:
+    """What a model needs to know of a result, as text."""
+    parts = [] if result.ok else [f"{result.outcome}: {result.reason}"]
+    parts += [shortened(item.data.get("text/plain", ""), characters) for item in result.display if item.main]
+    for name, text in (("stdout", result.stdout), ("stderr", result.stderr)):
+        if text:
+            parts.append(f"{name}:\n{shortened(text, characters)}")
+    if result.policy is not None and result.outcome == "policy_denied":
+        parts += [f"line {each.line}: {each.message}. {each.hint or ''}".strip() for each in result.policy.findings]
+    return "\n".join(parts) or "The program ended well and printed nothing."
+
+
+class Kit:
+    """The tool and what answers its calls. Use it as a context manager, or call close() at the end.
+
+    With `session`, the calls are cells of one session. Other params are those of `Client.run`, or with
+    `session` those of `Client.session`.
+    """
+
+    def __init__(self, client: Optional[Client] = None, *, language: str = "python", session: bool = False,
+                 characters: int = 8000, **params: Any) -> None:
+        self._client = client or Client()
+        self._own = client is None
+        self._language = language
+        self._keeps = session
+        self._session: Optional[Session] = None
+        self._characters = characters
+        self._params = params
+        self.results: List[Result[Any]] = []  # of all calls, for the host
+
+    @property
+    def _description(self) -> str:
+        return DESCRIPTION.format(language=self._language, memory=KEEPS if self._keeps else FORGETS)
+
+    @property
+    def _schema(self) -> Map:
+        return {"type": "object", "additionalProperties": False, "required": ["code"],
+                "properties": {"code": {"type": "string", "description": f"the whole {self._language} program"}}}
+
+    def run_code(self, arguments: Any) -> Tuple[str, bool]:
+        """Answers a call: the text for the model, and whether the program ended well."""
+        if not isinstance(arguments, dict) or set(arguments) != {"code"} or not isinstance(arguments["code"], str):
+            return "The arguments must be a map with one key, code, which is the program as text.", False
+        try:
+            result = self._run(arguments["code"])
+        except (BadRequest, TooLarge) as error:
+            return str(error), False
+        self.results.append(result)
+        return summary(result, self._characters), result.ok
+
+    def _run(self, code: str) -> Result[Any]:
+        if not self._keeps:
+            return self._client.run(code, self._language, **self._params)
+        if self._session is None or self._session.ended:
+            self._session = self._client.session(self._language, **self._params)
+        if self._session.language == "bash":
+            return self._session.run(code)
+        return self._session.run(code, display=True)
+
+    def close(self) -> None:
+        """Ends the session, and the connection if it is the kit's own."""
+        if self._session is not None:
+            self._session.close()
+            self._session = None
+        if self._own:
+            self._client.close()
+
+    def __enter__(self: Self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _of(item: Any, name: str) -> Any:
+    """A part of a map or of an object."""
+    return item.get(name) if isinstance(item, dict) else getattr(item, name, None)
+
+
+class anthropic(Kit):
+    """For the Messages API."""
+
+    @property
+    def definitions(self) -> List[Map]:
+        """What `tools` of the API takes."""
+        return [{"name": "run_code", "description": self._description, "input_schema": self._schema}]
+
+    def reply(self, block: Any) -> Map:
+        """The tool_result for a block of the type tool_use."""
+        text, ok = (self.run_code(_of(block, "input")) if _of(block, "name") == "run_code" else
+                    (f"There is no tool {_of(block, 'name')!r}; there is run_code.", False))
+        return {"type": "tool_result", "tool_use_id": _of(block, "id"), "content": text, "is_error": not ok}
+
+    def replies(self, content: Iterable[Any]) -> List[Map]:
+        """The content of the next message, for all calls in a message; empty if it has none."""
+        return [self.reply(block) for block in content if _of(block, "type") == "tool_use"]
+
+
+class openai(Kit):
+    """For Chat Completions, and for servers that speak the same."""
+
+    @property
+    def definitions(self) -> List[Map]:
+        """What `tools` of the API takes."""
+        return [{"type": "function",
+                 "function": {"name": "run_code", "description": self._description, "parameters": self._schema}}]
+
+    def reply(self, call: Any) -> Map:
+        """The message with the role tool for one tool call."""
+        function = _of(call, "function")
+        if _of(function, "name") != "run_code":
+            text = f"There is no tool {_of(function, 'name')!r}; there is run_code."
+        else:
+            text = self.run_code(_parsed(_of(function, "arguments")))[0]
+        return {"role": "tool", "tool_call_id": _of(call, "id"), "content": text}
+
+    def replies(self, message: Any) -> List[Map]:
+        """The next messages, for all calls of a message of the assistant; empty if it has none."""
+        return [self.reply(call) for call in _of(message, "tool_calls") or []]
+
+
+def _parsed(arguments: Any) -> Any:
+    try:
+        return json.loads(arguments)
+    except (TypeError, ValueError):
+        return None  # which is answered as arguments of the wrong form

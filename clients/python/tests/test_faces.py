@@ -1,0 +1,225 @@
+"""The E2B face, the tools for APIs of models, and the fixtures for pytest, against a daemon."""
+
+import base64
+import io
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import types
+import unittest
+
+import ced
+from ced import e2b
+from ced.results import read
+
+try:
+    import matplotlib
+    import pandas
+except ImportError:
+    matplotlib = pandas = None
+
+
+class TheFaceOfE2B(unittest.TestCase):
+    def setUp(self):
+        self.sandbox = e2b.Sandbox()
+        self.addCleanup(self.sandbox.kill)
+
+    def test_callbacks_hear_what_the_execution_has(self):
+        out, err, results, errors = [], [], [], []
+        execution = self.sandbox.run_code(
+            "import sys\nprint('one')\nprint('two', file=sys.stderr)\ndisplay('shown')\n{}['key']",
+            on_stdout=lambda message: out.append(message.line), on_stderr=lambda message: err.append(str(message)),
+            on_result=results.append, on_error=errors.append)
+        self.assertEqual((out, execution.logs.stdout), (["one\n"], ["one\n"]))
+        self.assertEqual(err, execution.logs.stderr)
+        self.assertIn("two\n", "".join(err))
+        self.assertEqual(([each.text for each in results], execution.text), (["shown"], None))
+        self.assertEqual((errors, execution.error.name, execution.error.value), ([execution.error], "KeyError", "'key'"))
+        self.assertRegex(execution.error.traceback, r"(?s)^Traceback.*line 5.*KeyError: 'key'\n$")
+        self.assertEqual(json.loads(execution.error.to_json())["name"], "KeyError")
+        self.assertEqual(json.loads(execution.to_json())["results"], [{"is_main_result": False, "text": "shown"}])
+        self.assertEqual(json.loads(execution.logs.to_json())["stdout"], ["one\n"])
+
+    def test_code_builds_on_earlier_code(self):
+        self.sandbox.run_code("x = [20]")
+        execution = self.sandbox.run_code("x[0] * 2")
+        self.assertEqual((execution.text, execution.execution_count, execution.error), ("40", 2, None))
+        self.assertEqual(self.sandbox.run_code("x").results[0].json, [20])
+        self.assertEqual(self.sandbox.run_code("1;").results, [])
+
+    @unittest.skipIf(matplotlib is None, "matplotlib and pandas are not installed")
+    def test_charts_and_tables(self):
+        execution = self.sandbox.run_code("import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()")
+        self.assertIsNone(execution.error)
+        chart = execution.results[0]
+        self.assertTrue(base64.b64decode(chart.png).startswith(b"\x89PNG"))
+        self.assertEqual((chart["png"], chart._repr_png_(), chart.chart), (chart.png, chart.png, None))
+        table = self.sandbox.run_code("import pandas\npandas.DataFrame({'a': [1, 2], 'b': ['x', 'y']})").results[0]
+        self.assertEqual(table.data, {"a": [1, 2], "b": ["x", "y"]})
+        self.assertIn("<table", table._repr_html_())
+        self.assertEqual(sorted(set(table.formats()) & {"text", "html", "data"}), ["data", "html", "text"])
+
+    def test_media_types(self):
+        shown = self.sandbox.run_code("display.mime({'text/markdown': '*a*', 'application/vnd.odd': b'b', 'image/jpeg': b'j'})")
+        result = shown.results[0]
+        self.assertEqual((result.markdown, result.jpeg, result.extra), ("*a*", "ag==", {"application/vnd.odd": "Yg=="}))
+        self.assertEqual(str(result), "Result(markdown, jpeg, application/vnd.odd)")
+
+    def test_files(self):
+        files = self.sandbox.files
+        self.assertEqual(files.write("in/rows[1].csv", "1,2\n"), e2b.EntryInfo("rows[1].csv", "file", "/work/in/rows[1].csv", 4))
+        files.write_files([{"path": "raw", "data": b"\xff"}, {"path": "/work/open", "data": io.BytesIO(b"o")}])
+        self.sandbox.run_code("open('out.txt', 'w').write(open('in/rows[1].csv').read() * 2)")
+        self.assertEqual(files.read("out.txt"), "1,2\n1,2\n")
+        self.assertEqual((files.read("raw", format="bytes"), b"".join(files.read("open", format="stream"))),
+                         (bytearray(b"\xff"), b"o"))
+        self.assertEqual([(entry.name, entry.type) for entry in files.list(".")],
+                         [("in", "dir"), ("open", "file"), ("out.txt", "file"), ("raw", "file")])
+        self.assertEqual((files.exists("in/rows[1].csv"), files.exists("in/none"), files.exists("none/none")),
+                         (True, False, False))
+        self.assertEqual((files.make_dir("a/b"), files.make_dir("a/b")), (True, False))
+        self.assertEqual(files.rename("out.txt", "a/b/moved").path, "/work/a/b/moved")
+        files.remove("a")
+        self.assertFalse(files.exists("a"))
+        for look in (lambda: files.read("none"), lambda: files.list("none"), lambda: files.remove("none"),
+                     lambda: files.get_info("none")):
+            with self.assertRaises(e2b.NotFoundException):
+                look()
+        with self.assertRaises(e2b.InvalidArgumentException):
+            files.read("/etc/passwd")
+        with self.assertRaises(e2b.SandboxException):
+            files.rename("raw", "in")
+
+    def test_contexts(self):
+        self.sandbox.files.write("common.txt", "all")
+        self.sandbox.run_code("x = 1")
+        context = self.sandbox.create_code_context(cwd="sub")
+        self.assertEqual(self.sandbox.run_code("'x' in globals()", context=context).text, "False")
+        self.assertEqual(self.sandbox.run_code("open('../common.txt').read()", context=context).text, "all")
+        self.assertEqual(len(self.sandbox.list_code_contexts()), 2)
+        self.sandbox.remove_code_context(context)
+        with self.assertRaises(e2b.NotFoundException):
+            self.sandbox.run_code("1", context=context)
+        with self.assertRaises(e2b.SandboxException):
+            self.sandbox.create_code_context(cwd="common.txt")
+
+    def test_languages(self):
+        self.assertEqual(self.sandbox.run_code("echo $((6 * 7))", language="bash").logs.stdout, ["42\n"])
+        bash = self.sandbox._of_language.pop("bash")
+        self.sandbox.remove_code_context(bash.id)
+        script = self.sandbox.create_code_context(language="javascript", cwd="js")
+        self.assertEqual(self.sandbox.run_code("process.cwd()", context=script).text, "/work/js")
+        self.sandbox.remove_code_context(script)
+        shell = self.sandbox.create_code_context(language="bash", cwd="sh")
+        self.assertEqual(self.sandbox.run_code("pwd", context=shell).logs.stdout, ["/work/sh\n"])
+
+    def test_time(self):
+        with self.assertRaisesRegex(e2b.TimeoutException, "Give run_code a longer timeout, up to 60 s"):
+            self.sandbox.run_code("x = 1\nwhile True: pass", timeout=0.3)
+        self.assertEqual(self.sandbox.run_code("'x' in globals()").text, "False", "it was undone")
+        self.assertEqual(self.sandbox.run_code("1 + 1", timeout=100000).text, "2")
+        script = self.sandbox.create_code_context(language="javascript")
+        with self.assertRaises(e2b.TimeoutException):
+            self.sandbox.run_code("while (true);", context=script, timeout=0.3)
+        self.assertEqual(self.sandbox.run_code("1 + 1", context=script).text, "2", "a context without states begins anew")
+        flood = self.sandbox.run_code("print('x' * (2 << 20))")
+        self.assertEqual((flood.error.name, flood.raw.outcome), ("output_limit", "output_limit"))
+
+    def test_what_cannot_be_used_is_said(self):
+        with self.assertRaisesRegex(e2b.InvalidArgumentException, "run_code takes no envs"):
+            self.sandbox.run_code("1", envs={"A": "b"})
+        with self.assertRaisesRegex(e2b.InvalidArgumentException, "and not both"):
+            self.sandbox.run_code("1", language="python", context=self.sandbox._default)
+        with self.assertRaisesRegex(e2b.InvalidArgumentException, r"does not know \['colour'\]"):
+            e2b.Sandbox(colour="red")
+        with self.assertRaises(ced.BadRequest):
+            e2b.Sandbox(template="nowhere")
+
+    def test_options_and_the_end(self):
+        self.assertTrue(self.sandbox.is_running())
+        with e2b.Sandbox.create(timeout=60, metadata={"of": "test"}, envs={"A": "b"}, api_key="unused") as sandbox:
+            self.assertEqual(sandbox.run_code("import os; os.environ['A']").text, "b")
+            self.assertEqual(sandbox.sandbox_id, sandbox.list_code_contexts()[0].id)
+        self.assertFalse(sandbox.kill())
+        self.assertTrue(self.sandbox.kill())
+
+    def test_a_policy_that_denies_what_files_need_is_named(self):
+        self.sandbox._client.session_close(session=self.sandbox.sandbox_id)
+        strict = self.sandbox._client.session(policy="strict")
+        self.sandbox._sessions[self.sandbox._default.id] = strict
+        with self.assertRaisesRegex(e2b.SandboxException, "the policy of this host denies it"):
+            self.sandbox.files.list(".")
+        self.sandbox.files.write("a", "b")
+        self.assertEqual(self.sandbox.files.read("a"), "b", "what needs no code works")
+
+
+class ToolsForModels(unittest.TestCase):
+    def test_a_model_of_anthropic_corrects_its_program(self):
+        with ced.tools_for.anthropic(session=True) as kit:
+            definition = kit.definitions[0]
+            self.assertEqual((definition["name"], definition["input_schema"]["required"]), ("run_code", ["code"]))
+            self.assertIn("earlier calls are there", definition["description"])
+            content = [{"type": "text", "text": "Let me see."},
+                       {"type": "tool_use", "id": "t1", "name": "run_code", "input": {"code": "rows = [1, 2]\nrows[2]"}},
+                       types.SimpleNamespace(type="tool_use", id="t2", name="run_code", input={"code": "print('n'); sum(rows)"}),
+                       {"type": "tool_use", "id": "t3", "name": "other", "input": {}},
+                       {"type": "tool_use", "id": "t4", "name": "run_code", "input": {"program": "1"}}]
+            one, two, three, four = kit.replies(content)
+        self.assertEqual((one["type"], one["tool_use_id"], one["is_error"]), ("tool_result", "t1", True))
+        self.assertIn("IndexError", one["content"])
+        self.assertIn("line 2", one["content"])
+        self.assertEqual((two["tool_use_id"], two["is_error"], two["content"]), ("t2", False, "3\nstdout:\nn\n"))
+        self.assertEqual((three["is_error"], four["is_error"]), (True, True))
+        self.assertIn("there is run_code", three["content"])
+        self.assertIn("one key, code", four["content"])
+        self.assertEqual([result.ok for result in kit.results], [False, True])
+
+    def test_a_model_of_openai(self):
+        with ced.Client() as client, ced.tools_for.openai(client, policy="strict", characters=100) as kit:
+            self.assertEqual(kit.definitions[0]["function"]["name"], "run_code")
+
+            def call(arguments, name="run_code"):
+                calls = [{"id": "c1", "type": "function", "function": {"name": name, "arguments": arguments}}]
+                return kit.replies({"role": "assistant", "tool_calls": calls})[0]
+
+            reply = call('{"code": "print(6 * 7)"}')
+            self.assertEqual(reply, {"role": "tool", "tool_call_id": "c1", "content": "stdout:\n42\n"})
+            self.assertIn("line 1", call('{"code": "import socket"}')["content"])
+            self.assertIn("one key, code", call("{not json")["content"])
+            self.assertIn("there is run_code", call("{}", "other")["content"])
+            self.assertIn("bad_request", call(json.dumps({"code": "#" * (300 << 10)}))["content"])
+            long = call('{"code": "print(\'ab\' * 500)"}')["content"]
+            self.assertRegex(long, r"^stdout:\n(ab){25}\n\[\.\.\. 901 characters left out \.\.\.\]\n")
+            self.assertEqual(call('{"code": "1"}')["content"], "The program ended well and printed nothing.")
+            self.assertEqual(kit.replies({"role": "assistant", "content": "done"}), [])
+            self.assertEqual(client.run("print(1)").text, "1\n", "the client is the caller's")
+
+    def test_a_kit_of_bash(self):
+        with ced.tools_for.anthropic(language="bash", session=True) as kit:
+            self.assertEqual(kit.run_code({"code": "n=3"}), ("The program ended well and printed nothing.", True))
+            self.assertEqual(kit.run_code({"code": "echo $n"}), ("stdout:\n3\n", True))
+
+    def test_bytes_are_shown_as_text(self):
+        result = read(ced.Result, {"ok": True, "stdout": b"\xffa"})
+        self.assertEqual(ced.tools_for.summary(result), "stdout:\n\ufffda")
+
+
+class FixturesOfPytest(unittest.TestCase):
+    def test_tests_get_a_client_and_a_session(self):
+        test = ("def test_client(ced_client):\n    assert ced_client.run('print(1)').text == '1\\n'\n"
+                "def test_cells(ced_session):\n    ced_session.run('n = 3')\n    assert ced_session.run('print(n)').text == '3\\n'\n"
+                "def test_apart(ced_session):\n    assert ced_session.run('n').outcome == 'exception'\n")
+        environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+        path = environment.pop("CED_SOCKET")
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "test_it.py").write_text(test)
+            said = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "ced.pytest_plugin", "-p", "no:cacheprovider",
+                                   "--ced-socket", path, folder], env=environment, capture_output=True, text=True)
+        self.assertIn("3 passed", said.stdout, said.stdout + said.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
