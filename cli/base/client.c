@@ -60,7 +60,7 @@ const char *client_socket_path(const char *asked, struct arena *arena)
 	return own && access(own, F_OK) == 0 ? own : HOST_SOCKET;
 }
 
-static int explain_connect(const char *path, struct err *err)
+static int explain_connect(const char *path, int64_t patience_ms, struct err *err)
 {
 	if (errno == EACCES || errno == EPERM)
 		return err_set(err, ERR_DENIED,
@@ -69,9 +69,9 @@ static int explain_connect(const char *path, struct err *err)
 			path);
 	if (errno == EAGAIN)
 		return err_set(err, ERR_TIMEOUT,
-			"the daemon at %s does not accept the connection within %" PRId64
-			" s: it hangs or is stopped",
-			path, CLIENT_PATIENCE_MS / 1000);
+			"the daemon at %s does not accept the connection within %g s: "
+			"it hangs or is stopped",
+			path, (double)patience_ms / 1000);
 	(void)err_sys(err, "no daemon answers at %s", path);
 	err->code = ERR_CLOSED;
 	return -1;
@@ -80,14 +80,14 @@ static int explain_connect(const char *path, struct err *err)
 /* How long connect() and send() may block; 0: as long as it takes. */
 static int set_send_timeout(int fd, int64_t ms, struct err *err)
 {
-	const struct timeval timeout = { .tv_sec = ms / 1000 };
+	const struct timeval timeout = { .tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000 };
 
 	if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout)) < 0)
 		return err_sys(err, "cannot set the time limit of a socket");
 	return 0;
 }
 
-int client_connect(const char *path, struct err *err)
+int client_connect(const char *path, int64_t patience_ms, struct err *err)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	size_t len = strlen(path);
@@ -99,10 +99,10 @@ int client_connect(const char *path, struct err *err)
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return err_sys(err, "cannot make a socket");
-	if (set_send_timeout(fd, CLIENT_PATIENCE_MS, err) < 0)
+	if (set_send_timeout(fd, patience_ms, err) < 0)
 		return -1;
 	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
-		return explain_connect(path, err);
+		return explain_connect(path, patience_ms, err);
 	if (set_send_timeout(fd, 0, err) < 0)
 		return -1;
 	return take_fd(&fd);
@@ -110,7 +110,7 @@ int client_connect(const char *path, struct err *err)
 
 struct client *client_open(const char *path, struct err *err)
 {
-	int fd = client_connect(path, err);
+	int fd = client_connect(path, CLIENT_PATIENCE_MS, err);
 	struct client *client;
 
 	if (fd < 0)

@@ -43,8 +43,8 @@ const char *client_socket_path(const char *asked, struct arena *arena);
  */
 struct client *client_open(const char *path, struct err *err);
 
-/* The same for a user that speaks the protocol itself: gives the socket, or -1. */
-int client_connect(const char *path, struct err *err);
+/* The same for a user that speaks the protocol itself, and waits its own time: the socket, or -1. */
+int client_connect(const char *path, int64_t patience_ms, struct err *err);
 
 /*
  * From now on the first call sends `hello` in front of its question, to learn whether the daemon

@@ -13,6 +13,9 @@
 #define UNSENT_MAX  ((size_t)256 << 20)
 #define HELLO_BYTES ((size_t)64 << 10)
 
+/* connect() stops the loop, and with it the answers to all else. */
+#define CONNECT_MS INT64_C(250)
+
 void link_init(struct link *link, const char *path, const struct link_watch *watch)
 {
 	*link = (struct link){ .path = path, .watch = *watch, .fd = -1, .next_id = 1 };
@@ -65,7 +68,7 @@ static int write_hello(struct link *link, struct err *err)
 
 static int connect_again(struct link *link, struct err *err)
 {
-	int fd = client_connect(link->path, err);
+	int fd = client_connect(link->path, CONNECT_MS, err);
 
 	if (fd < 0)
 		return -1;

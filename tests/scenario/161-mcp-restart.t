@@ -41,6 +41,44 @@ wait "$server"
 is $? 0 "the end of stdin ends it"
 is "$(cat "$work/err")" "" "nothing was written to stderr"
 
+# A daemon that hangs: nobody takes the connections from its socket, until no more fit.
+/usr/bin/python3 -c '
+import json, os, socket, subprocess, sys
+path = sys.argv[1]
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(path)
+listener.listen(0)
+waiting = []
+try:
+    while True:
+        waiting.append(socket.socket(socket.AF_UNIX))
+        waiting[-1].setblocking(False)
+        waiting[-1].connect(path)
+except BlockingIOError:
+    pass
+server = subprocess.Popen(["cectl", "mcp", "--socket", path], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+def ask(number, method, params):
+    message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+    server.stdin.write(json.dumps(message).encode() + b"\n")
+    server.stdin.flush()
+code = {"name": "run_code", "arguments": {"language": "python", "code": "1"}}
+for number in range(10):
+    ask(number, "tools/call", code)
+ask(10, "ping", {})
+begin = os.times().elapsed
+while True:
+    answer = json.loads(server.stdout.readline())
+    if answer["id"] == 10:
+        break
+    print(answer["result"]["isError"], answer["result"]["content"][0]["text"])
+print("ping in time" if os.times().elapsed - begin < 60 else "ping came late")
+server.stdin.close()
+print("status", server.wait())
+' "$work/full.sock" >"$work/hanging" 2>&1
+like "$(cat "$work/hanging")" 'True .*does not accept the connection within 0.25 s' "a daemon that hangs is an error of the call"
+like "$(cat "$work/hanging")" 'ping in time' "and holds up nothing else, however many calls there are"
+like "$(cat "$work/hanging")" 'status 0' "nor its end"
+
 socket=$CED_SOCKET
 unset CED_SOCKET
 for client in claude-desktop claude-code cursor vscode zed windsurf gemini-cli cline; do
