@@ -32,6 +32,8 @@ int main(void)
 	int status = EXIT_SUCCESS;
 
 	log_start("ced-egress", LOG_LEVEL_INFO);
+	/* It was executed by descriptor, under a name that says nothing to readers of ps. */
+	(void)prctl(PR_SET_NAME, "ced-egress", 0, 0, 0);
 	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	if (serve(&err) < 0) {
 		log_event(LOG_LEVEL_ERROR, "egress.ended", LOG_STR("why", err.text));

@@ -172,6 +172,8 @@ int main(void)
 	int status = EXIT_SUCCESS;
 
 	log_start("ced-inspector", LOG_LEVEL_INFO);
+	/* It was executed by descriptor, under a name that says nothing to readers of ps. */
+	(void)prctl(PR_SET_NAME, "ced-inspector", 0, 0, 0);
 	/* No core file for a handler of the host (core_pattern), even if a text crashes us. */
 	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	if (inspector_run(&err) < 0) {

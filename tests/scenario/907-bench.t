@@ -27,6 +27,8 @@ is "$(json "$first" 'all(it["sets"]["programs"]["floor"][part]["p50"] > 0 for pa
 	true "and the floor"
 is "$(json "$first" 'sum(cost["faults"] for cost in it["sets"]["programs"]["ways"]["ced"]["costs"].values()) > 0')" \
 	true "and what a run costs"
+is "$(json "$first" 'it["sets"]["programs"]["ways"]["ced"]["costs"]["inspectors"]["switches"] > 0')" \
+	true "the inspectors are known as such, and have worked"
 exits 0 "the drawing is XML" /usr/bin/python3 -c \
 	'import sys, xml.dom.minidom as dom; assert dom.parse(sys.argv[1]).getElementsByTagName("rect")' \
 	"$work/first.svg"
