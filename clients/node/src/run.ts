@@ -127,10 +127,12 @@ export class RunStream<T = unknown> implements AsyncIterable<RunEvent> {
 	readonly result: Promise<Result<T>>;
 
 	constructor(start: (options: RunOptions<T>) => Promise<Result<T>>, options: RunOptions<T>) {
-		options.signal?.addEventListener("abort", () => this.cancel(), { once: true });
+		const cancel = (): void => this.cancel();
+		options.signal?.addEventListener("abort", cancel, { once: true });
 		if (options.signal?.aborted) this.cancel();
 		this.result = start({
 			stream: true,
+			announce: true,
 			...options,
 			signal: this.controller.signal,
 			onEvent: (event) => {
@@ -138,7 +140,9 @@ export class RunStream<T = unknown> implements AsyncIterable<RunEvent> {
 				this.events.put(event);
 			},
 		});
-		this.result.then(() => this.events.end(), (error) => this.events.end(error));
+		this.result
+			.finally(() => options.signal?.removeEventListener("abort", cancel))
+			.then(() => this.events.end(), (error) => this.events.end(error));
 	}
 
 	/** Cancels the run; its result then has the outcome `canceled`. */

@@ -1,5 +1,6 @@
 // The client against a daemon at CED_SOCKET.
 import assert from "node:assert/strict";
+import { getEventListeners } from "node:events";
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -106,7 +107,7 @@ test("schema as JSON Schema, zod and a parser that refuses", async () => {
 test("a stream gives whole characters in order, and its result", async () => {
 	const stream = client.stream("import sys,time\nfor i in range(3): print(i, flush=True)\n" +
 		"sys.stdout.buffer.write(b'\\xc3'); sys.stdout.flush(); time.sleep(.05); sys.stdout.buffer.write(b'\\xa9\\n')",
-		{ ...patient, announce: true });
+		patient);
 	let text = "", started;
 	for await (const event of stream) {
 		if (event.type === "started") started = event.run_id;
@@ -124,6 +125,12 @@ test("an AbortSignal cancels a run, in a stream or not, before or after it was s
 	for await (const event of stream) if (event.type === "output") controller.abort();
 	assert.equal((await stream.result).outcome, "canceled");
 	await assert.rejects(client.run("1", { signal: AbortSignal.abort() }), { name: "AbortError" });
+
+	const lasting = new AbortController();
+	for (const run of [client.run("1", { ...patient, signal: lasting.signal }),
+		client.stream("1", { ...patient, signal: lasting.signal }).result,
+		client.stream("1", { ...patient, signal: lasting.signal, args: 3 }).result.catch((error) => error)]) await run;
+	assert.deepEqual(getEventListeners(lasting.signal, "abort"), [], "a run that is over leaves nothing at the signal");
 });
 
 test("tools are functions of this process", async () => {
@@ -240,8 +247,8 @@ test("a session: cells, states, back, keep, drop, close", async (t) => {
 	await session.drop(kept.pinned[0].state);
 	const stream = session.stream("print('cell')", patient);
 	const events = [];
-	for await (const event of stream) events.push(event.text);
-	assert.deepEqual(events, ["cell\n"]);
+	for await (const event of stream) events.push([event.type, event.text]);
+	assert.deepEqual(events, [["started", undefined], ["output", "cell\n"]]);
 	await session.close();
 	assert.equal(await session.close(), undefined);
 	await assert.rejects(session.run("1"), ced.NotFound);
@@ -263,9 +270,9 @@ test("a run that waits for a person is visible: a callback, an event or a warnin
 	const types = [];
 	for await (const event of stream) {
 		types.push(event.type);
-		stream.cancel();
+		if (event.type === "parked") stream.cancel();
 	}
-	assert.deepEqual(types, ["parked"]);
+	assert.deepEqual(types, ["started", "parked"]);
 	assert.equal((await stream.result).outcome, "canceled");
 
 	const warned = new Promise((resolve) => process.once("warning", resolve));

@@ -54,11 +54,12 @@ function filled(params, saved) {
 
 const pointed = (value, pointer) => pointer.split("/").slice(1).reduce((at, key) => at?.[key.replace(/~1/g, "/").replace(/~0/g, "~")], value);
 
-/** Adjacent pieces of one stream are one, as text if all of it is UTF-8. */
+/** The events of the cases: adjacent pieces of one stream are one, as text if all of it is UTF-8. */
 function joined(events) {
 	const list = [];
 	for (const { text: _text, ...event } of events) {
 		const last = list.at(-1);
+		if (event.type === "started") continue;
 		if (event.type === "output" && last?.type === "output" && last.stream === event.stream)
 			last.data = Buffer.concat([last.data, event.data]);
 		else list.push({ ...event });
