@@ -25,11 +25,12 @@
 #include "proto/method/method.h"
 #include "proto/version.h"
 
-#define SWEEP_MS    60000
-#define TRIM_MS     5000
-#define GRACE_MS    10000 /* for runs in progress when the daemon is asked to stop */
-#define CANCELED_MS 4000  /* for cancelled runs to end and be recorded */
-#define EXAMINED_MS 20    /* between checks whether threads still work on requests */
+#define SWEEP_MS     60000
+#define HEALTH_BYTES ((size_t)1 << 20) /* a ceiling for a status */
+#define TRIM_MS      5000
+#define GRACE_MS     10000 /* for runs in progress when the daemon is asked to stop */
+#define CANCELED_MS  4000  /* for cancelled runs to end and be recorded */
+#define EXAMINED_MS  20    /* between checks whether threads still work on requests */
 
 /* ---- stopping -------------------------------------------------------------------------------- */
 
@@ -53,6 +54,7 @@ static void close_parts(struct server *server)
 	timer_close(server->grace);
 	timer_close(server->watchdog);
 	timer_close(server->sweep);
+	timer_close(server->health_look);
 	timer_close(server->trim);
 	for (unsigned i = 0; i < COUNT_OF(server->signals); i++)
 		uv_close((uv_handle_t *)&server->signals[i], NULL);
@@ -307,6 +309,19 @@ static void on_watchdog(void *owner)
 	host_alive();
 }
 
+static void on_health_look(void *owner)
+{
+	struct server *server = owner;
+	struct arena arena;
+
+	if (!server->state.ready || server->state.draining)
+		return; /* a start or a stop that takes long has messages of its own */
+	arena_init(&arena, HEALTH_BYTES);
+	(void)health_look(
+		&server->health, status_describe(&server->services, NULL, &arena), &arena);
+	arena_done(&arena);
+}
+
 /* ---- parts ----------------------------------------------------------------------------------- */
 
 static void name_entrypoints(struct server *server)
@@ -495,6 +510,8 @@ static int start_parts(struct server *server, const struct server_options *optio
 		return -1;
 	server->sweep = timer_new(&server->loop, SWEEP_MS, SWEEP_MS, on_sweep, server);
 	server->trim = timer_new(&server->loop, TRIM_MS, TRIM_MS, on_trim, server);
+	server->health_look =
+		timer_new(&server->loop, HEALTH_LOOK_MS, HEALTH_LOOK_MS, on_health_look, server);
 	if (host_watchdog_ms())
 		server->watchdog = timer_new(
 			&server->loop, host_watchdog_ms(), host_watchdog_ms(), on_watchdog, server);
@@ -542,6 +559,8 @@ static void wire_services(struct server *server)
 		.admin_ops = &server->admin_ops,
 		.alerts = &server->alerts,
 		.events = &server->events,
+		.metrics = &server->metrics,
+		.health = &server->health,
 		.thread_work = &server->thread_work,
 		.turns = &server->turns,
 		.ceilings = &server->ceilings,
@@ -569,6 +588,8 @@ static void init_server(struct server *server)
 	server->conn_events = (struct conn_events){ methods_start, on_conn_gone };
 	turns_init(&server->turns, &server->loop, conn_take_turn);
 	events_init(&server->events, &server->loop);
+	metrics_init(&server->metrics);
+	health_init(&server->health);
 	approvals_init(&server->approvals, &server->services);
 	server->state.started_ms = clock_ms();
 	server->state.started_wall_us = clock_wall_us();
@@ -624,6 +645,7 @@ int server_run(struct server *server)
 	ceilings_done(&server->ceilings);
 	admin_ops_done(&server->admin_ops);
 	alerts_done(&server->alerts);
+	metrics_done(&server->metrics);
 	budgets_done(&server->budgets);
 	audit_done(&server->audit);
 	pattern_book_free(server->services.patterns);

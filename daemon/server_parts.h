@@ -14,8 +14,10 @@
 #include "daemon/loop/loop.h"
 #include "daemon/loop/thread_work.h"
 #include "daemon/methods/admin_ops.h"
+#include "daemon/methods/health.h"
 #include "daemon/news/alerts.h"
 #include "daemon/news/events.h"
+#include "daemon/news/metrics.h"
 #include "daemon/record/audit.h"
 #include "daemon/record/backups.h"
 #include "daemon/record/gc.h"
@@ -60,6 +62,8 @@ struct server {
 	struct wallclock wallclock;
 	struct alerts alerts;
 	struct events events;
+	struct metrics metrics;
+	struct health health;
 	struct thread_work thread_work; /* work on threads */
 	struct turns turns;             /* share of messages that each user gets handled */
 	struct ceilings ceilings;       /* limits on what clients hold */
@@ -72,7 +76,8 @@ struct server {
 	struct timer *sweep; /* drops expired blobs */
 	struct timer *trim;  /* returns freed memory to the system */
 	struct timer *watchdog;
-	struct timer *grace; /* while draining */
+	struct timer *health_look; /* notices faults also when nobody asks */
+	struct timer *grace;       /* while draining */
 	unsigned grace_rounds;
 	bool is_warm; /* a worker was ready at least once */
 	int exit_code;

@@ -25,9 +25,11 @@ struct conn_events;
 struct egress_link;
 struct events;
 struct gc;
+struct health;
 struct inspectors;
 struct list;
 struct listener;
+struct metrics;
 struct page_check;
 struct pattern_book;
 struct policies;
@@ -93,6 +95,8 @@ struct services {
 	struct admin_ops *admin_ops;
 	struct alerts *alerts;
 	struct events *events;
+	struct metrics *metrics;
+	struct health *health;
 
 	struct thread_work *thread_work;
 	struct turns *turns;

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "cli/base/exits.h"
 #include "cli/base/options.h"
 #include "cli/base/safe.h"
 #include "cli/base/times.h"
@@ -390,17 +391,102 @@ static void status_show(struct cli *cli, const struct value *status)
 	say(&cli->out, PAINT_DIM, "what the words mean: cectl status --help\n");
 }
 
+/* ---- --check ------------------------------------------------------------------------------- */
+
+/* As monitors count: fine, warning, critical. */
+static const struct {
+	const char *word;
+	int status;
+	enum paint paint;
+	enum mark mark;
+} health_levels[] = {
+	{ "ok", 0, PAINT_GREEN, MARK_GOOD },
+	{ "degraded", 1, PAINT_YELLOW, MARK_DOT },
+	{ "failing", 2, PAINT_RED, MARK_BAD },
+};
+
+#define HEALTH_FAILING (COUNT_OF(health_levels) - 1)
+
+static size_t health_level(const char *word)
+{
+	for (size_t i = 0; i < COUNT_OF(health_levels); i++)
+		if (strcmp(health_levels[i].word, word) == 0)
+			return i;
+	return HEALTH_FAILING;
+}
+
+static void show_fault(struct cli *cli, const struct value *fault)
+{
+	size_t level = health_level(page_text(cli, fault, "level"));
+	char since[TIMES_TEXT_MAX];
+
+	times_print(since, page_int(fault, "since_us"));
+	say(&cli->out, health_levels[level].paint, "%s %s",
+		output_mark(&cli->out, health_levels[level].mark), page_text(cli, fault, "part"));
+	say(&cli->out, PAINT_PLAIN, ": %s (since %s)\n  ", page_text(cli, fault, "message"),
+		output_safe(&cli->arena, since));
+	say(&cli->out, PAINT_DIM, "%s\n", page_text(cli, fault, "remedy"));
+}
+
+/* No daemon is the worst that can be, and needs the same status as its own faults. */
+static int check_failed(struct cli *cli, int asked, const struct value *error, struct err *err)
+{
+	(void)cli_ask_failed(cli, asked, error, err);
+	return health_levels[HEALTH_FAILING].status;
+}
+
+static int status_check(struct cli *cli)
+{
+	const struct value *health = NULL;
+	const struct value *faults;
+	struct err err = ERR_INIT;
+	size_t level;
+	int asked = cli_ask_quietly(cli, "health", value_map(&cli->arena), NULL, &health, &err);
+
+	if (asked != 0)
+		return check_failed(cli, asked, health, &err);
+	level = health_level(page_text(cli, health, "status"));
+	if (cli->json)
+		return cli_document(cli, health, health_levels[level].status);
+	faults = value_get(health, "faults");
+	say(&cli->out, health_levels[level].paint, "%s\n", health_levels[level].word);
+	for (size_t i = 0; value_at(faults, i); i++)
+		show_fault(cli, value_at(faults, i));
+	return health_levels[level].status;
+}
+
+static int status_run(struct cli *cli)
+{
+	const struct value *status = NULL;
+	int failed;
+
+	if (cli_flag(cli, "check"))
+		return status_check(cli);
+	failed = cli_ask(cli, "admin.status", value_map(&cli->arena), NULL, &status);
+	if (failed)
+		return failed;
+	if (cli->json)
+		return cli_document(cli, status, EXIT_OK);
+	status_show(cli, status);
+	return EXIT_OK;
+}
+
 // clang-format off
 const struct command status_command = {
 	.name = "status",
 	.summary = "the state of the daemon",
 	.about = "For administrators. Shows the daemon's version, its workers and queue, the "
-		 "runs in progress, and the size of the store.",
+		 "runs in progress, and the size of the store.\n"
+		 "With --check, which every user may ask: which parts have a fault, since when, and "
+		 "what to do. It exits with 0 if all is well, 1 if something needs a person, and 2 if "
+		 "runs are refused or no daemon answers.",
+	.options = OPTIONS(
+		{ 0, "check", NULL, OPTION_FLAG, NULL, NULL, "which parts have a fault; for monitors" }),
 	.examples = EXAMPLES(
 		{ "cectl status", "is the daemon up, and what does it do?" },
+		{ "cectl status --check", "a word for a monitor, and an exit status" },
 		{ "cectl status --json | jq .queued", "one figure for a script" }),
 	.print_more = status_words_help,
-	.method = "admin.status",
-	.show = status_show,
+	.run = status_run,
 };
 // clang-format on

@@ -48,6 +48,8 @@ void method_decide(struct call *call); /* approvals.approve, approvals.deny */
 void method_revoke(struct call *call);
 void method_budgets(struct call *call);
 void method_status(struct call *call);
+void method_health(struct call *call);
+void method_metrics(struct call *call);
 void method_gc(struct call *call);
 void method_backup(struct call *call);
 void method_audit_checkpoint(struct call *call);
@@ -69,11 +71,20 @@ void method_replay_found(struct call *call, struct value *record);
 void method_approvals_found(struct call *call, struct value *page);
 void method_decide_found(struct call *call, struct value *record);
 void method_status_found(struct call *call, struct value *store_status);
+void method_health_found(struct call *call, struct value *store_status);
+void method_metrics_found(struct call *call, struct value *store_status);
 
 /* ---- what methods share ---------------------------------------------------------------------- */
 
 /* The run in progress that the call names and its caller may see; NULL: none, or several. */
 struct request *method_find_run(const struct call *call);
+
+/*
+ * What admin.status answers.  `store_status` is what was read from the store, or NULL: then the
+ * result has no `store`.
+ */
+struct value *status_describe(
+	const struct services *services, struct value *store_status, struct arena *arena);
 
 /* {unreadable}: takes the place of the store's status if the store cannot be read. */
 struct value *store_unreadable(struct arena *arena, const struct err *err);

@@ -1,4 +1,4 @@
-/* admin.status: the state of the daemon and its parts. */
+/* admin.status: the state of the daemon and its parts.  health and admin.metrics are made from it, too. */
 #include <unistd.h>
 
 #include "daemon/door/ceilings.h"
@@ -51,10 +51,9 @@ static struct value *describe_egress(const struct services *services, struct are
 	return fill_done(&map);
 }
 
-void method_status_found(struct call *call, struct value *store_status)
+struct value *status_describe(
+	const struct services *services, struct value *store_status, struct arena *arena)
 {
-	struct services *services = call->services;
-	struct arena *arena = &call->arena;
 	struct fill map = fill_start(arena);
 	struct value *runtimes = value_list(arena);
 	struct value *outcomes = value_map(arena);
@@ -101,26 +100,47 @@ void method_status_found(struct call *call, struct value *store_status)
 	fill_value(&map, "host", describe_host(services, arena));
 	fill_value(&map, "roles", roles_describe(&services->config->roles, arena));
 	fill_value(&map, "allowances", allowances_describe(services->config, arena));
-	fill_value(&map, "store", store_status);
+	if (store_status)
+		fill_value(&map, "store", store_status);
 	fill_value(&map, "alerts", alerts_describe(services->alerts, arena));
 	fill_value(&map, "gc", gc_describe(services->gc, arena));
 	fill_value(&map, "check", page_check_describe(services->page_check, arena));
 	fill_value(&map, "clock", wallclock_describe(services->wallclock, arena));
 	fill_value(&map, "audit", audit_describe(services->audit, arena));
-	call_result(call, fill_done(&map));
+	return fill_done(&map);
+}
+
+void method_status_found(struct call *call, struct value *store_status)
+{
+	call_result(call, status_describe(call->services, store_status, &call->arena));
 }
 
 /*
  * It answers also when the store cannot be read, because it is needed most then.  While the disk
  * stalls it does not try: a thread would wait for the disk.
  */
-void method_status(struct call *call)
+static void ask_status(struct call *call, void (*finish)(struct call *call, struct value *status))
 {
 	const struct err *stall = recorder_stall(call->services->recorder);
 
 	call->store_is_optional = true;
 	if (stall)
-		method_status_found(call, store_unreadable(&call->arena, stall));
+		finish(call, store_unreadable(&call->arena, stall));
 	else
 		method_from_store(call);
+}
+
+void method_status(struct call *call)
+{
+	ask_status(call, method_status_found);
+}
+
+void method_health(struct call *call)
+{
+	ask_status(call, method_health_found);
+}
+
+void method_metrics(struct call *call)
+{
+	ask_status(call, method_metrics_found);
 }

@@ -2,6 +2,7 @@
 #include "daemon/door/conn.h"
 #include "daemon/door/notification.h"
 #include "daemon/news/alerts.h"
+#include "daemon/news/metrics.h"
 #include "daemon/request/registry.h"
 #include "daemon/request/replay.h"
 #include "daemon/request/run_display.h"
@@ -143,6 +144,19 @@ static void end_check(struct request *request)
 		conn_send_result(request->conn, request->msgid, answer);
 }
 
+static void count_run(const struct request *request)
+{
+	struct metrics_run run = { .result = &request->result };
+
+	if (request_is_read(request)) {
+		run.language = request->masked.spec.language;
+		run.policy = request->policy ? policy_name(request->policy)
+					     : request->masked.spec.policy;
+		run.agent = request->masked.spec.agent;
+	}
+	metrics_run_ended(request->services->metrics, &run);
+}
+
 static void end_run(struct request *request)
 {
 	struct run_end end = { .run_id = request->result.run_id, .uid = request->caller.uid };
@@ -165,6 +179,7 @@ static void end_run(struct request *request)
 	end.masked = masked;
 	registry_tell_end(request->services->runs, &end);
 	request->services->state->outcomes[request->result.outcome]++;
+	count_run(request);
 }
 
 static void raise_alerts(const struct request *request)

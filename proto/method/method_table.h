@@ -80,6 +80,10 @@
 		method_revoke, NULL, NULL)                                                         \
 	X(ADMIN_STATUS,       "admin.status",       ADMIN,       "none.json", NULL,                \
 		method_status, ONLINE(answer_status), method_status_found)                         \
+	X(HEALTH,             "health",             ALL,         "none.json", NULL,                \
+		method_health, ONLINE(answer_status), method_health_found)                         \
+	X(ADMIN_METRICS,      "admin.metrics",      ADMIN,       "none.json", NULL,                \
+		method_metrics, ONLINE(answer_status), method_metrics_found)                       \
 	X(ADMIN_ACTS,         "admin.acts",         ADMIN,       "acts.json", NULL,                \
 		method_from_store, OFFLINE(answer_acts), NULL)                                     \
 	X(ADMIN_DRAIN,        "admin.drain",        ADMIN,       "admin_op.json", NULL,            \

@@ -23,6 +23,8 @@ TEST(methods_are_found_by_their_names)
 	CHECK_EQ_INT(method_find("run")->id, METHOD_RUN);
 	CHECK_EQ_INT(method_find("runs.output")->id, METHOD_RUNS_OUTPUT);
 	CHECK_EQ_INT(method_find("admin.status")->who, METHOD_ADMIN);
+	CHECK_EQ_INT(method_find("admin.metrics")->who, METHOD_ADMIN);
+	CHECK_EQ_INT(method_find("health")->who, METHOD_ALL);
 	CHECK(!method_find("Run"));
 	CHECK(!method_find(""));
 	CHECK(!method_find("runs"));

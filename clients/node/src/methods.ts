@@ -33,6 +33,8 @@ export const METHODS = {
 	"approvals.deny": { again: false },
 	"approvals.revoke": { again: false },
 	"admin.status": { again: true },
+	"health": { again: true },
+	"admin.metrics": { again: true },
 	"admin.acts": { again: true },
 	"admin.drain": { again: false },
 	"admin.resume": { again: false },

@@ -44,6 +44,8 @@ METHODS: Dict[str, bool] = {
     "approvals.deny": False,
     "approvals.revoke": False,
     "admin.status": True,
+    "health": True,
+    "admin.metrics": True,
     "admin.acts": True,
     "admin.drain": False,
     "admin.resume": False,
@@ -207,6 +209,14 @@ class Methods(Generic[Answer]):
     def admin_status(self) -> Answer:
         """The state of the daemon."""
         return self.call("admin.status", {})
+
+    def health(self) -> Answer:
+        """Which parts of the daemon have a fault, and since when."""
+        return self.call("health", {})
+
+    def admin_metrics(self) -> Answer:
+        """Counters, gauges and histograms since the daemon's start."""
+        return self.call("admin.metrics", {})
 
     def admin_acts(self, *, before: Optional[int] = None, limit: Optional[int] = None) -> Answer:
         """The recorded acts of administrators and approvers."""
