@@ -12,8 +12,10 @@
 #include "cli/base/times.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/ocsf.h"
+#include "cli/commands/otlp.h"
 #include "cli/terminal/progress.h"
 #include "proto/base/clock.h"
+#include "proto/base/container.h"
 #include "proto/base/fdio.h"
 #include "proto/digest.h"
 #include "proto/fill.h"
@@ -25,11 +27,21 @@
 #define WHOLE_BYTES ((int64_t)32 << 20)
 #define ACTS_PAGE   1000
 
+/* The forms of --format.  Other forms than our own have runs alone, a line for each. */
+static const struct form {
+	const char *name;
+	struct value *(*line)(struct arena *arena, const struct value *record);
+} forms[] = {
+	{ "json", NULL },
+	{ "ocsf", ocsf_event },
+	{ "otlp", otlp_line },
+};
+
 /* One export on its way. */
 struct export
 {
 	struct cli *cli;
-	bool ocsf;
+	const struct form *form;
 	int64_t since, until;   /* 0: open */
 	int64_t runs, acts, of; /* written so far; runs that there were at the start */
 	struct digest digest;
@@ -155,13 +167,13 @@ static struct value *run_params(struct export *export, void *at)
 static int write_run(struct export *export, const struct value *record)
 {
 	struct arena *arena = &export->cli->arena;
-	struct value *event;
+	struct value *line;
 
 	export->runs++;
-	if (!export->ocsf)
+	if (!export->form->line)
 		return write_kind(export, arena, "run", record);
-	event = ocsf_event(arena, record);
-	return event ? write_line(export, event) : cli_no_memory(export->cli);
+	line = export->form->line(arena, record);
+	return line ? write_line(export, line) : cli_no_memory(export->cli);
 }
 
 static int take_runs(struct export *export, const struct value *page, void *at)
@@ -228,14 +240,15 @@ static int write_all_of_it(struct export *export)
 {
 	struct run_cursor runs = { "", true };
 	struct act_cursor acts = { 0, true };
-	int status = export->ocsf ? 0 : write_head(export);
+	bool is_ours = !export->form->line;
+	int status = is_ours ? write_head(export) : 0;
 
 	while (status == 0 && runs.more)
 		status = with_page(export, "audit.export", run_params, take_runs, &runs);
-	while (status == 0 && acts.more && !export->ocsf)
+	while (status == 0 && acts.more && is_ours)
 		status = with_page(export, "admin.acts", act_params, take_acts, &acts);
 	bar_erase(&export->bar);
-	if (status == 0 && !export->ocsf)
+	if (status == 0 && is_ours)
 		status = write_end(export);
 	return status;
 }
@@ -251,6 +264,15 @@ static int read_time(struct cli *cli, const char *name, const char *text, int64_
 	return 0;
 }
 
+/* NULL: there is none of this name. */
+static const struct form *find_form(const char *name)
+{
+	for (size_t i = 0; i < COUNT_OF(forms); i++)
+		if (strcmp(forms[i].name, name ? name : forms[0].name) == 0)
+			return &forms[i];
+	return NULL;
+}
+
 static int audit_export_run(struct cli *cli)
 {
 	struct export export = { .cli = cli, .bar = { .out = &cli->err, .what = "exporting" } };
@@ -260,11 +282,10 @@ static int audit_export_run(struct cli *cli)
 		status = read_time(cli, "--until", cli_text(cli, "until"), &export.until);
 	if (status != 0)
 		return status;
-	if (cli_text(cli, "format") && strcmp(cli_text(cli, "format"), "json") != 0 &&
-		strcmp(cli_text(cli, "format"), "ocsf") != 0)
+	export.form = find_form(cli_text(cli, "format"));
+	if (!export.form)
 		return cli_usage(
-			cli, "--format %s: there are json and ocsf", cli_text(cli, "format"));
-	export.ocsf = cli_text(cli, "format") && strcmp(cli_text(cli, "format"), "ocsf") == 0;
+			cli, "--format %s: there are json, ocsf and otlp", cli_text(cli, "format"));
 	export.tells = !cli->out.terminal;
 	digest_start(&export.digest);
 	buf_init(&export.json, LINE_BYTES);
@@ -285,14 +306,16 @@ const struct command export_command = {
 		 "because the record is read page by page. Control and direction characters are "
 		 "written as \\uXXXX, so that no output of a program can act on a terminal. "
 		 "proto/method/schemas/export.line.json is the schema of a line.\n\n"
-		 "--format ocsf writes runs alone, as events of OCSF 1.3. With --store it reads "
-		 "a copy.",
+		 "--format ocsf writes runs alone, as events of OCSF 1.3. --format otlp writes "
+		 "them as spans of OpenTelemetry; the label traceparent of a run says to which "
+		 "trace it belongs. With --store it reads a copy.",
 	.options = OPTIONS(
 		{ 0, "since", "TIME", OPTION_TEXT, NULL, NULL,
 			"only from then on: 1h, yesterday, 2026-11-20T10:30" },
 		{ 0, "until", "TIME", OPTION_TEXT, NULL, NULL, "only before then" },
 		{ 0, "format", "FORM", OPTION_TEXT, NULL, NULL,
-			"json (default), or ocsf: runs as events of class 1007, Process Activity" },
+			"json (default); ocsf: runs as events of class 1007, Process Activity; "
+			"otlp: runs as spans, in lines of JSON" },
 		{ 0, "no-contents", NULL, OPTION_FLAG, NULL, NULL,
 			"leaves out programs, inputs and outputs; digests and facts stay" },
 		{ 0, "whole", NULL, OPTION_FLAG, NULL, NULL,
@@ -301,6 +324,8 @@ const struct command export_command = {
 		{ "cectl audit export >ced.jsonl", "everything" },
 		{ "cectl audit export --since yesterday --until today --format ocsf | gzip >ocsf.gz",
 			"a day's, for a SIEM" },
+		{ "cectl audit export --since 1h --format otlp >>spans.jsonl",
+			"for a collector that reads files" },
 		{ "cectl --store ced.db audit export --no-contents", "facts and digests, from a copy" }),
 	.reads_copy = true,
 	.run = audit_export_run,

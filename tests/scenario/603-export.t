@@ -62,6 +62,42 @@ print(len(events), {event["class_uid"] for event in events}, sum(event["action_i
       all(event["type_uid"] == event["class_uid"] * 100 + event["activity_id"] for event in events))
 ' "$work/ocsf.jsonl")" '12 {1007} 3 True' "has an event for each run, and says which were blocked"
 
+# Spans: in their client's trace if the label is in its form, else in a trace of their own.
+parent=00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+cectl run --label "traceparent=$parent" --agent tracer -c 'print(1)' >/dev/null
+cectl run --label "traceparent=${parent/00-4/00-G}" --agent tracer -c 'print(2)' >/dev/null
+cectl run --label "traceparent=00-00000000000000000000000000000000-00f067aa0ba902b7-01" --agent tracer -c '1/0' >/dev/null 2>&1
+exits 0 "OpenTelemetry" bash -c "cectl audit export --format otlp >'$work/spans.jsonl'"
+cectl audit export --format otlp --since 1h >"$work/again.jsonl"
+is "$(cmp "$work/spans.jsonl" "$work/again.jsonl" 2>&1)" "" "the same runs are the same spans"
+is "$(/usr/bin/python3 - "$work/spans.jsonl" <<'PY'
+import json, re, sys
+spans = []
+for line in open(sys.argv[1], encoding="utf-8"):
+    (resource,) = json.loads(line)["resourceSpans"]
+    names = [attribute["key"] for attribute in resource["resource"]["attributes"]]
+    (scope,) = resource["scopeSpans"]
+    (span,) = scope["spans"]
+    spans.append(span)
+    assert names == ["service.name", "service.version"], names
+    assert re.fullmatch("[0-9a-f]{32}", span["traceId"]) and re.fullmatch("[0-9a-f]{16}", span["spanId"]), span
+    times = [int(event["timeUnixNano"]) for event in span["events"]]
+    begin, end = int(span["startTimeUnixNano"]), int(span["endTimeUnixNano"])
+    assert begin <= end and times == sorted(times) and all(begin <= time for time in times), span
+    assert all(list(attribute["value"]) in (["stringValue"], ["intValue"]) for attribute in span["attributes"]), span
+    assert all(isinstance(value, str) for attribute in span["attributes"] for value in attribute["value"].values()), span
+first, second, third = [span for span in spans
+                        if {"key": "ced.agent", "value": {"stringValue": "tracer"}} in span["attributes"]]
+print(first["traceId"], first["parentSpanId"], first["status"], first["name"])
+print("parentSpanId" in second, "parentSpanId" in third, second["traceId"] == third["traceId"], third["status"]["code"])
+print(len(spans) == len({span["spanId"] for span in spans}))
+PY
+)" "4bf92f3577b34da6a3ce929d0e0e4736 00f067aa0ba902b7 {'code': 1} run python
+False False False 2
+True" "each run is a span, with its steps"
+exits 2 "a form that there is not" cectl audit export --format otel
+like "$err" 'there are json, ocsf and otlp' "is refused with those that there are"
+
 # Memory stays bounded, and a reader who is slow is waited for.
 for _ in {1..40}; do
 	cectl run -c 'import random; print("".join(chr(random.randrange(33, 126)) for _ in range(900000)))' >/dev/null
