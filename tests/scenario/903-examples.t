@@ -1,44 +1,20 @@
 #!/bin/bash
 # What docs/ and examples/ show does what they say.
-. "$(dirname "$0")/lib.sh"
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/lib.sh"
+. "$here/pages.sh"
 source=${CED_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
 daemon_start
 
-# blocks FILE LANGUAGE: each fenced block of a page, to a file of its own; prints their names.
-blocks() {
-	/usr/bin/python3 - "$1" "$2" <<'PYTHON'
-import re
-import sys
+# --- the pages for authors of clients ------------------------------------------------------------
 
-page = open(sys.argv[1], encoding="utf-8").read()
-for number, block in enumerate(re.findall(rf"^```{sys.argv[2]}\n(.*?)^```$", page, re.S | re.M)):
-    name = f"block-{number}.{sys.argv[2]}"
-    open(name, "w", encoding="utf-8").write(block)
-    print(name)
-PYTHON
-}
-
-# --- the page about the protocol ---------------------------------------------------------------
-
-mapfile -t programs < <(blocks "$source/docs/PROTOCOL.md" python)
-is "${#programs[@]}" 2 "PROTOCOL.md has its two programs"
-ln -s "$source/examples" examples
-exits 1 "the first runs as it stands" /usr/bin/python3 "${programs[0]}"
-is "$err" "ok: 42" "and says what the page says"
-exits 0 "the second runs as it stands" /usr/bin/python3 "${programs[1]}"
-is "$out" "13.0" "and prints what the page says"
-
-# --- the guide for authors of clients ----------------------------------------------------------
-
-mapfile -t outputs < <(blocks "$source/docs/CLIENTS.md" output)
-mapfile -t programs < <(blocks "$source/docs/CLIENTS.md" python)
-is "${#programs[@]}" 8 "CLIENTS.md has its eight programs"
+command -v nvim >/dev/null || bail "nvim is not here: ./dev setup test installs it"
+page_places=(['"examples"']="\"$source/examples\"")
+type_page "$source/docs/PROTOCOL.md" --only python,lua
+is "$page_typed" 3 "PROTOCOL.md has its programs, two in Python and one for Neovim"
 export PYTHONPATH=$source/clients/python/src
-for number in "${!programs[@]}"; do
-	exits 0 "program $number runs as it stands" /usr/bin/python3 "${programs[number]}"
-	is "$out" "$(cat "${outputs[number]}")" "and prints what the page says"
-done
-
+type_page "$source/docs/CLIENTS.md" --only python
+is "$page_typed" 8 "CLIENTS.md has its eight programs"
 unset PYTHONPATH
 
 # --- the words of ./dev -----------------------------------------------------------------------
@@ -97,12 +73,6 @@ wait "$asks"
 is "$(cat asks.out)" canceled "and has the result in the end"
 
 # --- Neovim ------------------------------------------------------------------------------------
-
-command -v nvim >/dev/null || bail "nvim is not here: ./dev setup test installs it"
-mapfile -t programs < <(blocks "$source/docs/PROTOCOL.md" lua)
-is "${#programs[@]}" 1 "PROTOCOL.md has its program for Neovim"
-exits 0 "it runs as it stands" timeout 30 nvim --headless --clean -c "luafile ${programs[0]}" -c 'qall!'
-like "$err" "ok 42" "and says what the page says"
 
 cat >try.lua <<'LUA'
 local ced = dofile(vim.env.EXAMPLE)

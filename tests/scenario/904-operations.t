@@ -2,8 +2,9 @@
 # What docs/operations/record.md shows of the store is typed, in its order, and prints what stands there.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+. "$here/pages.sh"
 daemon_start
-mkdir "$work/backup" "$work/steps"
+mkdir "$work/backup"
 
 # What the transcripts begin with: some runs of an agent, one of them denied.
 for code in 'print(6 * 7)' 'raise ValueError("no numbers")' 'print("x" * 30000)'; do
@@ -20,22 +21,10 @@ systemctl() {
 	esac
 }
 
-# The host's folders are ours here: in what is typed, and back in what is printed.
-here_for() {
-	sed -e "s|/var/lib/ced|$ced_state|g" -e "s|/srv/backup|$work/backup|g" "$1"
-}
-back_again() {
-	sed -e "s|$ced_state|/var/lib/ced|g" -e "s|$work/backup|/srv/backup|g" "$1"
-}
-
-count=$(/usr/bin/python3 "$here/904-operations.py" split "$work/steps")
-((count >= 15))
-ok $? "there is something to type: $count commands"
-for step in "$work"/steps/*.command; do
-	eval "$(here_for "$step")" >"$work/said" 2>&1 </dev/null
-	back_again "$work/said" >"$work/found"
-	told=$(/usr/bin/python3 "$here/904-operations.py" compare "${step%.command}.hoped" "$work/found")
-	ok $? "$(cat "$step")"
-	[[ -z $told ]] || diag "$told"
-done
+# The host's folders are ours here.
+page_places=([/var/lib/ced]=$ced_state [/srv/backup]=$work/backup)
+# 905-reading runs that section's commands, on its own store.
+type_page "$here/../../docs/operations/record.md" --without "Reading the record" --only console
+((page_typed >= 15))
+ok $? "there is something to type: $page_typed commands"
 done_testing
