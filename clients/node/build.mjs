@@ -1,12 +1,15 @@
 // Builds dist/esm and dist/cjs from src/, with types: node build.mjs
+// `npm install ./clients/node` does that, too.  It fetches the compiler first, by the lockfile.
 import { execFileSync } from "node:child_process";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const tsc = createRequire(import.meta.url).resolve("typescript/bin/tsc");
+const tsc = join(here, "node_modules/typescript/bin/tsc");
+if (!existsSync(tsc))
+	execFileSync("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], { cwd: here, stdio: "inherit" });
+
 const compile = (...options) =>
 	execFileSync(process.execPath, [tsc, "-p", here, ...options], { stdio: "inherit" });
 

@@ -21,18 +21,43 @@ page_as=(guide_as)
 # shellcheck disable=SC2317 # pages call these
 {
 	cectl() { guide_as cectl "$@"; }
-	sudo() { command "$@"; }
+	sudo() {
+		if [[ $1 == cectl ]]; then command "$@"; else "$@"; fi
+	}
 	python3() { guide_as /usr/bin/python3 "$@"; }
 	systemctl() {
-		[[ "$*" != 'restart ced' ]] || page_settings "$work/etc/ced.conf"
+		[[ "$*" == 'restart ced' ]] || return 0
+		page_settings "$work/etc/ced.conf"
+		for _ in {1..600}; do
+			command cectl packages list | grep -q checking || break
+			sleep 0.1
+		done
 	}
 }
 
-# The agent's user may use the socket.
+# What the pages write into /etc/ced/ced.conf, and what this machine needs besides: patience, a socket for
+# two users, and where the names of egress are known.
+guide_egress=
 page_settings() {
-	printf 'socket_mode = "0666"\n%s\n' "$(cat "$1" 2>/dev/null)" >"$ced_folder/ced.conf"
+	{
+		echo 'socket_mode = "0666"'
+		echo 'limits { wall_ms = 1min cpu_ms = 1min }'
+		[[ ! -e $1 ]] || sed "s|^egress {|& $guide_egress|" "$1"
+	} >"$ced_folder/ced.conf"
+	chmod 644 "$ced_folder/ced.conf"
 	chmod 755 "$ced_folder/run"
 	ced_arguments=(--config "$ced_folder/ced.conf")
 	daemon_stop
 	daemon_start
+}
+
+# guide_pages NAME...: types these pages, one after the other.
+guide_pages() {
+	local page
+	page_settings "$work/etc/ced.conf"
+	for page in "$@"; do
+		type_page "$guide/$page.md"
+		((page_typed > 0))
+		ok $? "$page.md has $page_typed steps"
+	done
 }

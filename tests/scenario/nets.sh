@@ -15,8 +15,8 @@ nets_port() {
 	sed -n "s/^$1 //p" "$nets/ports"
 }
 
-# nets_start EXTRA-SETTINGS: EXTRA is added to the section egress, NETS_MORE after it.
-nets_start() {
+# The servers alone.
+nets_servers() {
 	mkdir -p "$nets/www"
 	/usr/bin/python3 -B "$here/nets.py" "$nets" &
 	nets_pid=$!
@@ -24,6 +24,11 @@ nets_start() {
 		[[ -s $nets/ports ]] && break
 		sleep 0.1
 	done
+}
+
+# nets_start EXTRA-SETTINGS: EXTRA is added to the section egress, NETS_MORE after it.
+nets_start() {
+	nets_servers
 	local http https echo sink nobody
 	http=$(nets_port http) https=$(nets_port https) echo=$(nets_port echo)
 	sink=$(nets_port sink) nobody=$(nets_port nobody)
