@@ -1,5 +1,6 @@
 """The E2B face, the tools for APIs of models, and the fixtures for pytest, against a daemon."""
 
+import asyncio
 import base64
 import io
 import json
@@ -22,6 +23,47 @@ except ImportError:
     matplotlib = pandas = None
 
 
+class TheFaceOfE2BForAsyncio(unittest.IsolatedAsyncioTestCase):
+    async def test_a_program(self):
+        async with await e2b.AsyncSandbox.create() as sandbox:
+            await sandbox.files.write("a.txt", "one")
+            heard, shown = [], []
+
+            async def hear(message):
+                await asyncio.sleep(0)
+                heard.append(message.line)
+
+            execution = await sandbox.run_code("print(open('a.txt').read())\n6 * 7", on_stdout=hear,
+                                               on_result=lambda result: shown.append(result.text))
+            self.assertEqual((execution.text, heard, shown), ("42", ["one\n"], ["42"]))
+            self.assertEqual((await sandbox.files.read("a.txt"), await sandbox.is_running()), ("one", True))
+            self.assertEqual((await sandbox.commands.run("cat a.txt", on_stdout=heard.append)).stdout, "one")
+            self.assertEqual(heard, ["one\n", "one"])
+            self.assertRegex(sandbox.sandbox_id, "^[0-9A-Z]{26}$")
+        self.assertFalse(await sandbox.kill())
+
+    async def test_a_task_that_is_cancelled_cancels_its_code(self):
+        async with await e2b.AsyncSandbox.create() as sandbox:
+            begun = asyncio.Event()
+            task = asyncio.ensure_future(sandbox.run_code("print(1, flush=True)\nwhile True: pass",
+                                                          on_stdout=lambda message: begun.set()))
+            await begun.wait()
+            task.cancel()
+            with self.assertRaises(asyncio.CancelledError):
+                await task
+            self.assertEqual((await sandbox.run_code("1 + 1")).text, "2", "the next code does not wait for it")
+            recorded = [each["outcome"] for each in sandbox._client.runs_list(limit=5)["runs"]]
+            self.assertIn("canceled", recorded)
+
+    async def test_what_a_callback_raises_comes_out(self):
+        def fail(_):
+            raise LookupError("of the callback")
+
+        async with await e2b.AsyncSandbox.create() as sandbox:
+            with self.assertRaisesRegex(LookupError, "of the callback"):
+                await sandbox.run_code("print(1)", on_stdout=fail)
+
+
 class TheFaceOfE2B(unittest.TestCase):
     def setUp(self):
         self.sandbox = e2b.Sandbox()
@@ -40,7 +82,9 @@ class TheFaceOfE2B(unittest.TestCase):
         self.assertEqual((errors, execution.error.name, execution.error.value), ([execution.error], "KeyError", "'key'"))
         self.assertRegex(execution.error.traceback, r"(?s)^Traceback.*line 5.*KeyError: 'key'\n$")
         self.assertEqual(json.loads(execution.error.to_json())["name"], "KeyError")
-        self.assertEqual(json.loads(execution.to_json())["results"], [{"is_main_result": False, "text": "shown"}])
+        document = json.loads(execution.to_json())
+        self.assertEqual((document["results"], json.loads(document["logs"])["stdout"], json.loads(document["error"])["name"]),
+                         ([{"text": "shown"}], ["one\n"], "KeyError"))
         self.assertEqual(json.loads(execution.logs.to_json())["stdout"], ["one\n"])
 
     def test_code_builds_on_earlier_code(self):
@@ -66,7 +110,9 @@ class TheFaceOfE2B(unittest.TestCase):
         shown = self.sandbox.run_code("display.mime({'text/markdown': '*a*', 'application/vnd.odd': b'b', 'image/jpeg': b'j'})")
         result = shown.results[0]
         self.assertEqual((result.markdown, result.jpeg, result.extra), ("*a*", "ag==", {"application/vnd.odd": "Yg=="}))
-        self.assertEqual(str(result), "Result(markdown, jpeg, application/vnd.odd)")
+        self.assertEqual((str(result), repr(result)), ("Result(Formats: markdown, jpeg, application/vnd.odd)",) * 2)
+        self.assertEqual((result["application/vnd.odd"], result._repr_markdown_(), result._repr_svg_()), ("Yg==", "*a*", None))
+        self.assertEqual(json.loads(shown.to_json())["results"][0]["application/vnd.odd"], "Yg==")
 
     def test_files(self):
         files = self.sandbox.files
@@ -105,6 +151,34 @@ class TheFaceOfE2B(unittest.TestCase):
             self.sandbox.run_code("1", context=context)
         with self.assertRaises(e2b.SandboxException):
             self.sandbox.create_code_context(cwd="common.txt")
+
+    def test_a_context_begins_anew(self):
+        self.sandbox.files.write("common.txt", "all")
+        self.sandbox.run_code("x = 1")
+        self.sandbox.restart_code_context(self.sandbox._default)
+        self.assertEqual(self.sandbox.run_code("'x' in globals(), open('common.txt').read()").text, "(False, 'all')")
+
+    def test_commands(self):
+        self.sandbox.files.write("in/a.txt", "one\ntwo\n")
+        heard = []
+        result = self.sandbox.commands.run("wc -l <a.txt && echo $B >&2", cwd="in", envs={"B": "b c"}, on_stdout=heard.append)
+        self.assertEqual(result, e2b.CommandResult("2\n", "b c\n", 0, None))
+        self.assertEqual(heard, ["2\n"])
+        for command, code in (("echo no >&2; exit 3", 3), ("false", 1)):
+            with self.assertRaises(e2b.CommandExitException) as caught:
+                self.sandbox.commands.run(command)
+            self.assertEqual(caught.exception.exit_code, code)
+        self.assertEqual(self.sandbox.commands.run("pwd; echo $B").stdout, "/work\n\n", "a command changes no other")
+        with self.assertRaisesRegex(e2b.InvalidArgumentException, "nothing runs between"):
+            self.sandbox.commands.run("sleep 9", background=True)
+        with self.assertRaises(e2b.TimeoutException):
+            self.sandbox.commands.run("while :; do :; done", timeout=0.3)
+        self.assertEqual(self.sandbox.run_code("echo hello", language="SH").logs.stdout, ["hello\n"])
+
+    def test_a_timeout_holds_for_contexts_that_are_opened_later(self):
+        self.sandbox.set_timeout(1234)
+        context = self.sandbox.create_code_context()
+        self.assertEqual(self.sandbox._sessions[context.id].raw["idle_ms"], 1234000)
 
     def test_languages(self):
         self.assertEqual(self.sandbox.run_code("echo $((6 * 7))", language="bash").logs.stdout, ["42\n"])

@@ -13,15 +13,20 @@ what differs.
 
 from __future__ import annotations
 
+import asyncio
 import base64
+import functools
 import glob
+import inspect
 import json
 import posixpath
+import shlex
+import threading
 import time
 from dataclasses import asdict, dataclass, field
 from typing import IO, Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
 
-from .client import Client, Session
+from .client import Client, Session, Stream
 from .errors import CedError
 from .events import Displayed, Event, Map, Output
 from .files import files_param
@@ -29,6 +34,8 @@ from .results import Result as RunResult
 
 DEFAULT_TIMEOUT_S = 300
 TABLE = "application/vnd.ced.table+json"
+LANGUAGES = {"js": "javascript", "sh": "bash"}
+Starts = Callable[[Stream[Any]], Any]
 IGNORED = {"api_key", "access_token", "domain", "debug", "request_timeout", "proxy", "headers", "secure"}
 
 
@@ -118,16 +125,18 @@ class Result:
         return [name for name in ("text", *_TYPES, "data") if getattr(self, name) is not None] + list(self.extra)
 
     def __getitem__(self, name: str) -> Any:
-        return getattr(self, name)
+        return self.extra[name] if name in self.extra else getattr(self, name)
 
-    def __str__(self) -> str:
-        return f"Result({self.text if self.text is not None else ', '.join(self.formats())})"
+    def __repr__(self) -> str:
+        return f"Result({self.text or 'Formats: ' + ', '.join(self.formats())})"
 
-    def _repr_html_(self) -> Optional[str]:
-        return self.html
 
-    def _repr_png_(self) -> Optional[str]:
-        return self.png
+def _shown_by_notebooks(name: str) -> Callable[[Result], Any]:
+    return lambda result: getattr(result, name)
+
+
+for _name in _TYPES:
+    setattr(Result, f"_repr_{_name}_", _shown_by_notebooks(_name))
 
 
 @dataclass
@@ -171,11 +180,10 @@ class Execution:
         return next((result.text for result in self.results if result.is_main_result), None)
 
     def to_json(self) -> str:
-        """As JSON."""
-        results = [{"is_main_result": each.is_main_result, **{name: each[name] for name in each.formats()
-                                                              if name not in each.extra}} for each in self.results]
-        return json.dumps({"results": results, "logs": asdict(self.logs),
-                           "error": asdict(self.error) if self.error else None})
+        """As JSON. `logs` and `error` in it are texts, which are JSON again: so E2B has them."""
+        results = [{**{name: each[name] for name in each.formats()}, "text": each.text} for each in self.results]
+        return json.dumps({"results": results, "logs": self.logs.to_json(),
+                           "error": self.error.to_json() if self.error else None})
 
 
 def _error(result: RunResult[Any]) -> Optional[ExecutionError]:
@@ -292,6 +300,12 @@ class Files:
         return EntryInfo(posixpath.basename(path), kind, _absolute(path), size)
 
 
+def _named(language: Optional[str]) -> str:
+    """A language as ced calls it."""
+    name = (language or "python").lower()
+    return LANGUAGES.get(name, name)
+
+
 def _inside(path: str) -> str:
     """A path as ced has it: below /work, without leading to it."""
     normal = posixpath.normpath(posixpath.join("/work", path))
@@ -304,6 +318,67 @@ def _inside(path: str) -> str:
 def _absolute(inside: str) -> str:
     """The path as the code in the sandbox has it."""
     return posixpath.normpath(posixpath.join("/work", inside))
+
+
+# --- commands ----------------------------------------------------------------------------------
+
+
+@dataclass
+class CommandResult:
+    """What a command gave."""
+
+    stdout: str = ""
+    stderr: str = ""
+    exit_code: int = 0
+    error: Optional[str] = None
+
+
+class CommandExitException(SandboxException, CommandResult):
+    """The command did not end with 0."""
+
+    def __init__(self, result: CommandResult) -> None:
+        SandboxException.__init__(self, f"the command ended with {result.exit_code}: {result.error or result.stderr}")
+        CommandResult.__init__(self, **asdict(result))
+
+
+class Commands:
+    """Commands of bash, each in a subshell of the context of that language.
+
+    It has the files that `files.write()` wrote, and not those of code in other contexts.
+    """
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+
+    def run(self, cmd: str, background: Optional[bool] = None, envs: Optional[Dict[str, str]] = None,
+            user: Optional[str] = None, cwd: Optional[str] = None, on_stdout: Optional[Callable[[str], Any]] = None,
+            on_stderr: Optional[Callable[[str], Any]] = None, timeout: Optional[float] = 60,
+            request_timeout: Optional[float] = None, on_start: Optional[Starts] = None) -> CommandResult:
+        """Runs a command and gives what it printed; raises CommandExitException if it does not end with 0."""
+        if background:
+            raise InvalidArgumentException("commands.run cannot start something in the background: nothing runs between "
+                                           "two calls. Run it in the same command as what needs it")
+        enter = "" if cwd is None else f"cd {shlex.quote(_absolute(_inside(cwd)))} && "
+        variables = "".join(f"export {name}={shlex.quote(value)}\n" for name, value in (envs or {}).items())
+        execution = self._sandbox.run_code(f"(\n{variables}{enter}{{\n{cmd}\n}}\n)", "bash", timeout=timeout,
+                                           on_stdout=_line(on_stdout), on_stderr=_line(on_stderr), on_start=on_start)
+        result = execution.raw
+        assert result is not None
+        gave = CommandResult(result.text, "".join(execution.logs.stderr), result.exit_code or 0)
+        if result.ok:
+            return gave
+        gave.exit_code, gave.error = result.exit_code or 1, result.reason
+        raise CommandExitException(gave)
+
+
+def _line(listener: Optional[Callable[[str], Any]]) -> Optional[Callable[[OutputMessage], Any]]:
+    """A callback of run_code for one that wants the text alone."""
+
+    def hear(message: OutputMessage) -> Any:
+        assert listener is not None
+        return listener(message.line)
+
+    return hear if listener else None
 
 
 # --- the sandbox -------------------------------------------------------------------------------
@@ -338,7 +413,9 @@ class Sandbox:
         self._of_language: Dict[str, Context] = {}
         self._counts: Dict[str, int] = {}
         self._written: Dict[str, Map] = {}
+        self._opening = threading.Lock()  # AsyncSandbox calls from several threads
         self.files = Files(self)
+        self.commands = Commands(self)
         daemon = self._client.hello()
         runtimes = {each["name"] for each in daemon["runtimes"]}
         self._python = template or ("python-data" if "python-data" in runtimes else "python")
@@ -370,6 +447,10 @@ class Sandbox:
         open_now = self._client.session_list()["sessions"]
         return any(each["session"] == self._sessions[self._default.id].id for each in open_now)
 
+    def set_timeout(self, timeout: int, **_: Any) -> None:
+        """For contexts that are opened from now on. Those that are open keep theirs, which each call begins anew."""
+        self._params["idle_ms"] = timeout * 1000
+
     def kill(self, **_: Any) -> bool:
         """Ends all contexts, and the connection."""
         ended = [session.close() for session in self._sessions.values()]
@@ -382,7 +463,7 @@ class Sandbox:
     def create_code_context(self, cwd: Optional[str] = None, language: Optional[str] = None,
                             request_timeout: Optional[float] = None) -> Context:
         """Opens another context, with the files that were written so far and no variables."""
-        context = self._opened(language or "python")
+        context = self._opened(_named(language))
         if cwd is not None:
             self._enter(context, cwd)
         return context
@@ -396,6 +477,12 @@ class Sandbox:
         id = context if isinstance(context, str) else context.id
         self._session(id).close()
         del self._sessions[id]
+
+    def restart_code_context(self, context: Union[Context, str], **_: Any) -> None:
+        """Begins a context anew: it keeps its id and the files that were written, and loses its variables."""
+        id = context if isinstance(context, str) else context.id
+        self._session(id).close()
+        self._sessions[id] = self._begun(self._sessions[id].language)
 
     def _opened(self, language: str) -> Context:
         session = self._begun(self._python if language == "python" else language)
@@ -411,9 +498,10 @@ class Sandbox:
 
     def _context(self, language: str) -> Context:
         """The context of a language that code without a context runs in."""
-        if language not in self._of_language:
-            self._of_language[language] = self._opened(language)
-        return self._of_language[language]
+        with self._opening:
+            if language not in self._of_language:
+                self._of_language[language] = self._opened(language)
+            return self._of_language[language]
 
     def _session(self, id: str) -> Session:
         if id not in self._sessions:
@@ -443,17 +531,23 @@ class Sandbox:
                  on_result: Optional[Callable[[Result], Any]] = None,
                  on_error: Optional[Callable[[ExecutionError], Any]] = None,
                  envs: Optional[Dict[str, str]] = None, timeout: Optional[float] = None,
-                 request_timeout: Optional[float] = None) -> Execution:
-        """Runs code and gives what it printed, showed and failed with. The callbacks hear of it as it happens."""
+                 request_timeout: Optional[float] = None,
+                 on_start: Optional[Starts] = None) -> Execution:
+        """Runs code and gives what it printed, showed and failed with. The callbacks hear of it as it happens.
+
+        `on_start`, which E2B does not have, gets the stream of the run, which can be cancelled.
+        """
         if envs:
             raise InvalidArgumentException("run_code takes no envs: give them to Sandbox(envs=...), for all code in it")
         if language and context:
             raise InvalidArgumentException("give a language or a context, and not both")
-        session = self._session((context or self._context(language or "python")).id)
+        session = self._session((context or self._context(_named(language))).id)
         execution = Execution()
         listeners = {"stdout": (execution.logs.stdout, on_stdout), "stderr": (execution.logs.stderr, on_stderr)}
         shows: Map = {} if session.language == "bash" else {"display": True}  # bash has no values
         with session.stream(code, limits=self._time(timeout), **shows) as stream:
+            if on_start:
+                on_start(stream)
             for event in stream:
                 self._hear(event, execution, listeners, on_result)
             result = stream.result
@@ -505,3 +599,92 @@ class Sandbox:
             if not result.ok:
                 raise SandboxException(f"the files cannot be written: {result.reason}")
         self._written.update({item["path"]: item for item in items})
+
+
+# --- for asyncio -------------------------------------------------------------------------------
+
+
+class _Run:
+    """Code that runs in a thread and can be cancelled from the loop."""
+
+    def __init__(self) -> None:
+        self._canceled = False
+        self._stream: Optional[Stream[Any]] = None
+
+    def starts(self, stream: Stream[Any]) -> None:
+        """The thread is about to send it."""
+        self._stream = stream
+        if self._canceled:
+            stream.cancel()
+
+    def cancel(self) -> None:
+        """Nobody waits for it any more."""
+        self._canceled = True
+        if self._stream is not None:
+            self._stream.cancel()
+
+
+def _in_loop(loop: asyncio.AbstractEventLoop, listener: Callable[[Any], Any]) -> Callable[[Any], None]:
+    """A callback for a thread that calls the listener, which may be a coroutine, in the loop."""
+
+    async def call(heard: Any) -> None:
+        answer = listener(heard)
+        if inspect.isawaitable(answer):
+            await answer
+
+    return lambda heard: asyncio.run_coroutine_threadsafe(call(heard), loop).result()
+
+
+async def _cancelable(function: Callable[..., Any], *args: Any, **params: Any) -> Any:
+    """Calls run_code or commands.run in a thread. When the task is cancelled, the daemon kills the code."""
+    loop = asyncio.get_running_loop()
+    heard = {name: _in_loop(loop, each) for name, each in params.items() if name.startswith("on_") and each}
+    run = _Run()
+    work = loop.run_in_executor(None, functools.partial(function, *args, **{**params, **heard, "on_start": run.starts}))
+    try:
+        return await asyncio.shield(work)
+    except asyncio.CancelledError:
+        run.cancel()
+        work.add_done_callback(lambda done: done.exception())  # nobody else asks for it
+        raise
+
+
+class _Awaited:
+    """Each function of an object, to be awaited: a thread calls it."""
+
+    def __init__(self, blocking: Any) -> None:
+        self._blocking = blocking
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._blocking, name)
+        if not callable(found):
+            return found
+        return functools.partial(_cancelable if name == "run" else asyncio.to_thread, found)
+
+
+class AsyncSandbox(_Awaited):
+    """A sandbox for asyncio: `await AsyncSandbox.create()`. All functions of Sandbox are there, to be awaited.
+
+    Callbacks may be coroutines. Cancelling a task cancels the code that it runs.
+    """
+
+    def __init__(self, blocking: Sandbox) -> None:
+        super().__init__(blocking)
+        self.files = _Awaited(blocking.files)
+        self.commands = _Awaited(blocking.commands)
+
+    @classmethod
+    async def create(cls, *args: Any, **kwargs: Any) -> AsyncSandbox:
+        """Makes a sandbox. Its arguments are those of Sandbox."""
+        return cls(await asyncio.to_thread(Sandbox, *args, **kwargs))
+
+    async def run_code(self, code: str, *args: Any, **params: Any) -> Execution:
+        """Runs code, as Sandbox.run_code does."""
+        execution: Execution = await _cancelable(self._blocking.run_code, code, *args, **params)
+        return execution
+
+    async def __aenter__(self) -> AsyncSandbox:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.kill()
