@@ -24,12 +24,6 @@ like "$out" 'CED_SOCKET.*--config FILE|--config FILE.*CED_SOCKET' "with its opti
 exits 1 "an option that it does not know is refused" "$source/dev" run --confg x
 like "$err" 'it knows --config FILE' "with those that it knows"
 
-# --- the client that offers tools ---------------------------------------------------------------
-
-exits 0 "the example with tools runs" /usr/bin/python3 "$source/examples/tools.py"
-is "$out" "$(printf "%s\n" 'bolts 120' 'nuts 57' "glue failed KeyError: 'glue'" "ok {'stock': 3, 'order': 1}")" \
-	"and its program has called its functions"
-
 # --- the client --------------------------------------------------------------------------------
 
 client=$source/examples/client.py
