@@ -10,7 +10,7 @@ function(ced_dependency name module)
 	endif()
 endfunction()
 
-ced_dependency(MSGPACK "msgpack>=4.0")          # proto/wire/wire.c
+ced_dependency(MSGPACK "msgpack>=4.0")          # proto/wire/wire.c, clients/c
 ced_dependency(JANSSON "jansson>=2.14")         # proto/json.c
 ced_dependency(PCRE2   "libpcre2-8>=10.40")     # proto/schema/pattern.c
 ced_dependency(SODIUM  "libsodium>=1.0.18")     # proto/digest.c

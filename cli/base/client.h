@@ -1,5 +1,6 @@
 /*
- * One connection to the daemon, used for one question at a time.
+ * One connection to the daemon, used for one question at a time: the C client (clients/c/ced.h) with
+ * values of proto/value.h and the patience of a person at a terminal.
  *
  * A call sends a request and waits for its reply.  Notifications that arrive meanwhile go to the
  * watch; it also gets a regular call while nothing arrives, to show that time passes.
@@ -15,6 +16,8 @@
 #include "proto/value.h"
 
 struct client;
+struct ced_client;
+struct ced_error;
 
 struct client_watch {
 	void *context;
@@ -42,9 +45,6 @@ const char *client_socket_path(const char *asked, struct arena *arena);
  * ERR_TIMEOUT when no daemon accepts the connection within CLIENT_PATIENCE_MS.
  */
 struct client *client_open(const char *path, struct err *err);
-
-/* The same for a user that speaks the protocol itself, and waits its own time: the socket, or -1. */
-int client_connect(const char *path, int64_t patience_ms, struct err *err);
 
 /*
  * From now on the first call sends `hello` in front of its question, to learn whether the daemon
@@ -77,6 +77,11 @@ int client_call(struct client *client, const struct client_question *question, s
  * says how it ended.
  */
 int client_cancel(struct client *client, struct err *err);
+
+/* For a user that has a connection of the C client itself: asks, and describes a failure.  -1. */
+int client_ask(struct ced_client *connection, const char *method, const struct value *params,
+	uint32_t *ret_id, struct err *err);
+int client_failed(const struct ced_error *why, struct err *err);
 
 /* To poll between two calls: it can be read when a notification has come, or the daemon has gone. */
 int client_fd(const struct client *client);

@@ -6,7 +6,7 @@
 // clang-format off
 #define COMMANDS(X) \
 	X("Programs", run) X(NULL, check) X(NULL, wait) X(NULL, cancel) X(NULL, put) \
-	X(NULL, session) X(NULL, repl) X(NULL, mcp) \
+	X(NULL, session) X(NULL, repl) X(NULL, mcp) X(NULL, call) \
 	X("The record", runs) X(NULL, show) X(NULL, explain) X(NULL, trace) X(NULL, output) \
 	X(NULL, replay) X(NULL, diff) X(NULL, stats) \
 	X("The daemon", status) X(NULL, metrics) X(NULL, top) X(NULL, watch) X(NULL, runtimes) X(NULL, policy) \

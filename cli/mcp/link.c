@@ -1,54 +1,78 @@
 #include "cli/mcp/link.h"
 
-#include <errno.h>
-#include <poll.h>
-#include <stdlib.h>
-#include <sys/socket.h>
-#include <unistd.h>
+#include <string.h>
 
 #include "cli/base/client.h"
-#include "proto/wire/rpc.h"
+#include "clients/c/ced.h"
+#include "proto/wire/wire.h"
 
-#define MESSAGE_MAX ((size_t)512 << 20) /* what the daemon may answer with */
-#define UNSENT_MAX  ((size_t)256 << 20)
-#define HELLO_BYTES ((size_t)64 << 10)
+#define MESSAGE_BYTES ((size_t)1 << 30) /* one message, decoded */
+#define HELLO_BYTES   ((size_t)64 << 10)
 
 /* connect() stops the loop, and with it the answers to all else. */
 #define CONNECT_MS INT64_C(250)
 
 void link_init(struct link *link, const char *path, const struct link_watch *watch)
 {
-	*link = (struct link){ .path = path, .watch = *watch, .fd = -1, .next_id = 1 };
-	buf_init(&link->out, UNSENT_MAX);
-}
-
-/* Forgets the connection, with all that was not sent or read. */
-static void drop(struct link *link)
-{
-	if (link->fd < 0)
-		return;
-	close(link->fd);
-	link->fd = -1;
-	frame_done(&link->frame);
-	buf_done(&link->out);
+	*link = (struct link){ .path = path, .watch = *watch };
 }
 
 void link_done(struct link *link)
 {
-	drop(link);
-	buf_done(&link->out);
+	ced_close(link->connection);
+	link->connection = NULL;
 }
 
-static void lose(struct link *link, const struct err *why)
+/* ---- what comes ---------------------------------------------------------------------------- */
+
+/* A copy of its own, decoded; NULL when it cannot be read, and the link is lost. */
+static const struct value *decode(struct link *link, struct arena *arena, struct ced_value from)
 {
-	drop(link);
-	link->watch.on_lost(link->watch.context, why);
+	char *copy = arena_copy(arena, from.bytes, from.len);
+	const struct value *value = NULL;
+
+	if (!copy)
+		(void)err_set(&link->broken, ERR_MEMORY, "no memory for the daemon's answer");
+	else
+		value = wire_decode_in_place(arena, copy, from.len, NULL, &link->broken);
+	return value;
+}
+
+static int on_notice(void *context, const char *method, struct ced_value params)
+{
+	struct link *link = context;
+	const struct value *value;
+	struct arena arena;
+
+	arena_init(&arena, MESSAGE_BYTES);
+	value = decode(link, &arena, params);
+	if (value)
+		link->watch.on_notice(link->watch.context, method, value);
+	arena_done(&arena);
+	return value == NULL;
+}
+
+static int on_answer(
+	void *context, uint32_t msgid, struct ced_value error, struct ced_value result)
+{
+	struct link *link = context;
+	bool failed = error.len > 0;
+	const struct value *value;
+	struct arena arena;
+
+	arena_init(&arena, MESSAGE_BYTES);
+	value = decode(link, &arena, failed ? error : result);
+	if (value)
+		link->watch.on_answer(link->watch.context, msgid, failed ? value : NULL,
+			failed ? NULL : value);
+	arena_done(&arena);
+	return value == NULL;
 }
 
 /* ---- asking -------------------------------------------------------------------------------- */
 
 /* `hello` says who asks, for the daemon's log; nobody waits for its answer. */
-static int write_hello(struct link *link, struct err *err)
+static int send_hello(struct link *link, struct err *err)
 {
 	struct arena arena;
 	struct value *params;
@@ -61,117 +85,75 @@ static int write_hello(struct link *link, struct err *err)
 	if (!value_ok(&arena))
 		status = err_set(err, ERR_MEMORY, "no memory");
 	else
-		status = rpc_write_request(&link->out, link->next_id++, "hello", params, err);
+		status = client_ask(link->connection, "hello", params, NULL, err);
 	arena_done(&arena);
 	return status;
 }
 
 static int connect_again(struct link *link, struct err *err)
 {
-	int fd = client_connect(link->path, CONNECT_MS, err);
+	const struct ced_handlers handlers = { link, on_notice, on_answer };
+	struct ced_error why;
 
-	if (fd < 0)
-		return -1;
-	link->fd = fd;
-	frame_init(&link->frame, MESSAGE_MAX, WIRE_DEPTH_MAX);
-	buf_init(&link->out, UNSENT_MAX);
-	if (write_hello(link, err) == 0)
+	link->connection = ced_connect(link->path, CONNECT_MS, &why);
+	if (!link->connection)
+		return client_failed(&why, err);
+	ced_handle(link->connection, &handlers);
+	if (send_hello(link, err) == 0)
 		return 0;
-	drop(link);
+	link_done(link);
 	return -1;
 }
 
 int link_ask(struct link *link, const char *method, const struct value *params, uint32_t *ret_id,
 	struct err *err)
 {
-	if (link->fd < 0 && connect_again(link, err) < 0)
+	if (!link->connection && connect_again(link, err) < 0)
 		return -1;
-	if (rpc_write_request(&link->out, link->next_id, method, params, err) < 0)
-		return -1;
-	*ret_id = link->next_id++;
-	return 0;
+	return client_ask(link->connection, method, params, ret_id, err);
 }
 
 /* ---- the socket ---------------------------------------------------------------------------- */
 
 int link_fd(const struct link *link)
 {
-	return link->fd;
+	return link->connection ? ced_fd(link->connection) : -1;
 }
 
 short link_events(const struct link *link)
 {
-	return link->out.len > 0 ? POLLIN | POLLOUT : POLLIN;
+	return link->connection ? ced_events(link->connection) : 0;
 }
 
 size_t link_unsent(const struct link *link)
 {
-	return link->out.len;
+	size_t len = 0;
+
+	if (link->connection)
+		(void)ced_unsent(link->connection, &len);
+	return len;
 }
 
-/*
- * A daemon that refuses a message closes the connection behind its answer.  So a failure to send is
- * no end: what can still be read says why.
- */
-static void send_some(struct link *link)
+static void lose(struct link *link, const struct err *why)
 {
-	ssize_t sent = send(link->fd, link->out.bytes, link->out.len, MSG_DONTWAIT | MSG_NOSIGNAL);
-
-	if (sent > 0)
-		buf_consume(&link->out, (size_t)sent);
-	else if (errno != EAGAIN && errno != EINTR)
-		buf_consume(&link->out, link->out.len);
+	link_done(link);
+	link->watch.on_lost(link->watch.context, why);
 }
 
-/* 1: something came; 0: nothing now; -1: the connection is over. */
-static int read_some(struct link *link, struct err *err)
+void link_turn(struct link *link)
 {
-	size_t size = 0;
-	char *room = frame_room(&link->frame, &size);
-	ssize_t got;
-
-	if (!room)
-		return err_set(err, ERR_MEMORY, "no memory for the daemon's answer");
-	got = recv(link->fd, room, size, MSG_DONTWAIT);
-	if (got < 0 && (errno == EINTR || errno == EAGAIN))
-		return 0;
-	if (got < 0)
-		return err_sys(err, "the connection to the daemon broke");
-	if (got == 0)
-		return err_set(err, ERR_CLOSED, "the daemon closed the connection");
-	frame_filled(&link->frame, (size_t)got);
-	return 1;
-}
-
-/* Passes on whole messages.  A callback may close the link. */
-static int pass_messages(struct link *link, struct err *err)
-{
-	while (link->fd >= 0) {
-		auto_free char *bytes = NULL;
-		size_t len = 0;
-		int status = frame_next(&link->frame, &bytes, &len, err);
-
-		if (status <= 0)
-			return status;
-		if (link->watch.on_message(link->watch.context, bytes, len, err) < 0)
-			return err_wrap(err, "the daemon's answer");
-	}
-	return 0;
-}
-
-void link_turn(struct link *link, short events)
-{
+	struct ced_error why;
 	struct err err = ERR_INIT;
-	int status = 0;
 
-	if (link->fd < 0)
+	if (!link->connection)
 		return;
-	if ((events & POLLOUT) && link->out.len > 0)
-		send_some(link);
-	if (events & (POLLIN | POLLHUP | POLLERR))
-		status = read_some(link, &err);
-	if (status > 0)
-		status = pass_messages(link, &err);
-	if (status < 0)
+	link->broken = err;
+	if (ced_step(link->connection, 0, &why) < 0) {
+		(void)client_failed(&why, &err);
 		lose(link, &err);
+	} else if (link->broken.code != ERR_NONE) {
+		err = link->broken;
+		(void)err_wrap(&err, "the daemon's answer");
+		lose(link, &err);
+	}
 }

@@ -1,6 +1,6 @@
 /*
  * The connection of `cectl mcp` to the daemon: many questions at a time, none of which waits for
- * another.
+ * another.  It is one of the C client (clients/c/ced.h) that connects again by itself.
  *
  * The owner polls link_fd() for link_events() and then calls link_turn().  Answers and
  * notifications come to its callbacks from there.  A link that broke is closed; the next
@@ -9,20 +9,21 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-#include "proto/base/buf.h"
 #include "proto/base/err.h"
 #include "proto/value.h"
-#include "proto/wire/frame.h"
 
+struct ced_client;
+
+/* The values live until the function returns.  None of them may end the link. */
 struct link_watch {
 	void *context;
-	/*
-	 * `bytes` is one whole message with a spare byte behind it; the callee may change it.  -1: it
-	 * cannot be read, and the link is lost.
-	 */
-	int (*on_message)(void *context, char *bytes, size_t len, struct err *err);
+	void (*on_notice)(void *context, const char *method, const struct value *params);
+	/* Exactly one of `error` and `result` is there. */
+	void (*on_answer)(void *context, uint32_t id, const struct value *error,
+		const struct value *result);
 	/* The connection is gone, and with it all questions that have no answer yet. */
 	void (*on_lost)(void *context, const struct err *why);
 };
@@ -31,15 +32,13 @@ struct link {
 	const char *path;
 	const char *name; /* what it calls itself in `hello` */
 	struct link_watch watch;
-	int fd; /* -1: not connected */
-	uint32_t next_id;
-	struct frame frame;
-	struct buf out;
+	struct ced_client *connection; /* NULL: not connected */
+	struct err broken;             /* a message that cannot be read */
 };
 
 /* Keeps `path`. */
 void link_init(struct link *link, const char *path, const struct link_watch *watch);
-void link_done(struct link *link);
+void link_done(struct link *link); /* a second call is harmless */
 
 /*
  * Sends a question, or keeps it until the daemon reads.  *ret_id is what its answer will have.  -1:
@@ -53,4 +52,4 @@ short link_events(const struct link *link);  /* POLLIN, and POLLOUT when somethi
 size_t link_unsent(const struct link *link); /* bytes that the daemon has not read yet */
 
 /* Sends and reads what is possible now, without waiting. */
-void link_turn(struct link *link, short events);
+void link_turn(struct link *link);

@@ -11,33 +11,25 @@
 #include "cli/mcp/progress.h"
 #include "cli/mcp/requests.h"
 #include "proto/base/clock.h"
-#include "proto/wire/rpc.h"
 
-#define MESSAGE_BYTES ((size_t)1 << 30)
 #define TICK_MS       250
 #define ENDING_MS     10000 /* for answers and cancelled runs after the end of stdin */
 
 /* ---- the daemon ---------------------------------------------------------------------------- */
 
-static int on_message(void *context, char *bytes, size_t len, struct err *err)
+static void on_notice(void *context, const char *method, const struct value *params)
+{
+	progress_notice(context, method, params);
+}
+
+static void on_answer(void *context, uint32_t id, const struct value *error,
+	const struct value *result)
 {
 	struct server *server = context;
-	struct request *request = NULL;
-	struct rpc_message message;
-	struct rpc_fault fault;
-	struct arena arena;
-	int status;
+	struct request *request = requests_asked(server, id);
 
-	arena_init(&arena, MESSAGE_BYTES);
-	status = rpc_read(&arena, bytes, len, &message, &fault, err);
-	if (status == 0 && message.kind == RPC_NOTIFICATION)
-		progress_notice(server, message.method, message.params);
-	else if (status == 0 && message.kind == RPC_RESPONSE)
-		request = requests_asked(server, message.msgid);
 	if (request)
-		methods_answer(server, request, message.error, message.result);
-	arena_done(&arena);
-	return status;
+		methods_answer(server, request, error, result);
 }
 
 static void on_lost(void *context, const struct err *why)
@@ -99,7 +91,7 @@ static void turn(struct server *server)
 	if (fds[1].revents)
 		jsonrpc_out_write(&server->out, STDOUT_FILENO);
 	if (fds[2].revents)
-		link_turn(&server->link, fds[2].revents);
+		link_turn(&server->link);
 	if (fds[0].revents) {
 		jsonrpc_in_read(&server->in, STDIN_FILENO);
 		take_lines(server);
@@ -159,7 +151,7 @@ int server_run(const char *socket, const struct value *defaults, struct err *err
 {
 	struct server *server = calloc(1, sizeof(*server));
 	struct link_watch watch = {
-		.context = server, .on_message = on_message, .on_lost = on_lost
+		.context = server, .on_notice = on_notice, .on_answer = on_answer, .on_lost = on_lost
 	};
 	int status;
 
