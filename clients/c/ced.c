@@ -282,11 +282,16 @@ size_t ced_count(struct ced_value value)
 
 struct ced_value ced_items(struct ced_value value)
 {
+	const char *end;
 	struct head head;
 
 	if (!head_of(value, CED_LIST, &head) && !head_of(value, CED_MAP, &head))
 		return ABSENT;
-	return (struct ced_value){ value.bytes + head.len, value.len - head.len };
+	end = skip(value.bytes, value.bytes + value.len);
+	if (!end)
+		return ABSENT;
+	return (struct ced_value){ value.bytes + head.len,
+		(size_t)(end - value.bytes) - head.len };
 }
 
 bool ced_next(struct ced_value *items, struct ced_value *ret_item)
