@@ -45,7 +45,7 @@ const char *client_socket_path(const char *asked, struct arena *arena)
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
 
 	/* A path that is too long is named when it is used. */
-	return asked ? asked
+	return asked                                            ? asked
 	       : ced_socket_path(NULL, path, sizeof(path)) == 0 ? arena_strdup(arena, path)
 								: getenv("CED_SOCKET");
 }
@@ -128,8 +128,7 @@ static int take_hello(struct client *client, struct ced_value error)
 }
 
 /* An answer to another call (one that timed out) is ignored. */
-static int on_answer(
-	void *context, uint32_t msgid, struct ced_value error, struct ced_value result)
+static int on_answer(void *context, uint32_t msgid, struct ced_value error, struct ced_value result)
 {
 	struct client *client = context;
 	struct call *call = client->call;
@@ -275,9 +274,7 @@ bool client_is_welcome(const struct client *client)
 int client_call(struct client *client, const struct client_question *question, struct arena *arena,
 	const struct value **ret_result, struct err *err)
 {
-	struct call call = {
-		.watch = question->watch, .arena = arena, .started_ms = clock_ms()
-	};
+	struct call call = { .watch = question->watch, .arena = arena, .started_ms = clock_ms() };
 	int status = 0;
 
 	if (client->greets)

@@ -52,8 +52,7 @@ static int on_notice(void *context, const char *method, struct ced_value params)
 	return value == NULL;
 }
 
-static int on_answer(
-	void *context, uint32_t msgid, struct ced_value error, struct ced_value result)
+static int on_answer(void *context, uint32_t msgid, struct ced_value error, struct ced_value result)
 {
 	struct link *link = context;
 	bool failed = error.len > 0;
@@ -63,8 +62,8 @@ static int on_answer(
 	arena_init(&arena, MESSAGE_BYTES);
 	value = decode(link, &arena, failed ? error : result);
 	if (value)
-		link->watch.on_answer(link->watch.context, msgid, failed ? value : NULL,
-			failed ? NULL : value);
+		link->watch.on_answer(
+			link->watch.context, msgid, failed ? value : NULL, failed ? NULL : value);
 	arena_done(&arena);
 	return value == NULL;
 }
@@ -122,7 +121,9 @@ int link_fd(const struct link *link)
 
 short link_events(const struct link *link)
 {
-	return link->connection ? ced_events(link->connection) : 0;
+	if (!link->connection)
+		return 0;
+	return ced_events(link->connection);
 }
 
 size_t link_unsent(const struct link *link)

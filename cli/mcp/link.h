@@ -22,8 +22,8 @@ struct link_watch {
 	void *context;
 	void (*on_notice)(void *context, const char *method, const struct value *params);
 	/* Exactly one of `error` and `result` is there. */
-	void (*on_answer)(void *context, uint32_t id, const struct value *error,
-		const struct value *result);
+	void (*on_answer)(
+		void *context, uint32_t id, const struct value *error, const struct value *result);
 	/* The connection is gone, and with it all questions that have no answer yet. */
 	void (*on_lost)(void *context, const struct err *why);
 };

@@ -12,8 +12,8 @@
 #include "cli/mcp/requests.h"
 #include "proto/base/clock.h"
 
-#define TICK_MS       250
-#define ENDING_MS     10000 /* for answers and cancelled runs after the end of stdin */
+#define TICK_MS   250
+#define ENDING_MS 10000 /* for answers and cancelled runs after the end of stdin */
 
 /* ---- the daemon ---------------------------------------------------------------------------- */
 
@@ -22,8 +22,8 @@ static void on_notice(void *context, const char *method, const struct value *par
 	progress_notice(context, method, params);
 }
 
-static void on_answer(void *context, uint32_t id, const struct value *error,
-	const struct value *result)
+static void on_answer(
+	void *context, uint32_t id, const struct value *error, const struct value *result)
 {
 	struct server *server = context;
 	struct request *request = requests_asked(server, id);
@@ -150,9 +150,10 @@ static void server_done(struct server *server)
 int server_run(const char *socket, const struct value *defaults, struct err *err)
 {
 	struct server *server = calloc(1, sizeof(*server));
-	struct link_watch watch = {
-		.context = server, .on_notice = on_notice, .on_answer = on_answer, .on_lost = on_lost
-	};
+	struct link_watch watch = { .context = server,
+		.on_notice = on_notice,
+		.on_answer = on_answer,
+		.on_lost = on_lost };
 	int status;
 
 	if (!server)

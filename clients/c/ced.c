@@ -19,15 +19,15 @@
 
 #include <msgpack/pack.h>
 
-#define HOST_SOCKET   "/run/ced/ced.sock"
-#define MESSAGE_MAX   ((size_t)512 << 20) /* what the daemon may send in one message */
-#define UNSENT_MAX    ((size_t)512 << 20)
-#define ROOM_BYTES    ((size_t)64 << 10) /* read at once */
-#define KEPT_BYTES    ((size_t)1 << 20)  /* a larger buffer is freed when it is empty */
-#define METHOD_MAX    64
-#define TURN_MS       250
-#define JSON_DEPTH    64
-#define NUMBER_MAX    64 /* characters of a number in JSON */
+#define HOST_SOCKET "/run/ced/ced.sock"
+#define MESSAGE_MAX ((size_t)512 << 20) /* what the daemon may send in one message */
+#define UNSENT_MAX  ((size_t)512 << 20)
+#define ROOM_BYTES  ((size_t)64 << 10) /* read at once */
+#define KEPT_BYTES  ((size_t)1 << 20)  /* a larger buffer is freed when it is empty */
+#define METHOD_MAX  64
+#define TURN_MS     250
+#define JSON_DEPTH  64
+#define NUMBER_MAX  64 /* characters of a number in JSON */
 
 enum {
 	KIND_REQUEST = 0,
@@ -51,7 +51,7 @@ struct ced_client {
 	int fd; /* -1: the owner moves the bytes */
 	uint32_t next_id;
 	struct ced_handlers handlers;
-	struct call *call; /* or NULL */
+	struct call *call;      /* or NULL */
 	struct ced_error ended; /* why nothing more can come */
 
 	struct ced_buffer in;
@@ -151,10 +151,10 @@ static const struct form FORMS[32] = {
 /* What follows the head, by its number. */
 static void head_count(struct head *head, uint64_t count)
 {
-	head->body = head->type == CED_TEXT || head->type == CED_BYTES ||
-				     head->type == CED_EXTENSION
-			     ? count
-			     : 0;
+	head->body =
+		head->type == CED_TEXT || head->type == CED_BYTES || head->type == CED_EXTENSION
+			? count
+			: 0;
 	head->children = head->type == CED_MAP ? count * 2 : head->type == CED_LIST ? count : 0;
 }
 
@@ -290,8 +290,7 @@ struct ced_value ced_items(struct ced_value value)
 	end = skip(value.bytes, value.bytes + value.len);
 	if (!end)
 		return ABSENT;
-	return (struct ced_value){ value.bytes + head.len,
-		(size_t)(end - value.bytes) - head.len };
+	return (struct ced_value){ value.bytes + head.len, (size_t)(end - value.bytes) - head.len };
 }
 
 bool ced_next(struct ced_value *items, struct ced_value *ret_item)
@@ -914,8 +913,8 @@ static int fail_to_connect(struct ced_error *ret_error, const char *path, int64_
 			"the daemon at %s does not accept the connection within %g s: "
 			"it hangs or is stopped",
 			path, (double)timeout_ms / 1000);
-	return fail(ret_error, CED_NO_DAEMON, why, "no daemon answers at %s: %s", path,
-		strerror(why));
+	return fail(
+		ret_error, CED_NO_DAEMON, why, "no daemon answers at %s: %s", path, strerror(why));
 }
 
 static int connect_to(const char *path, int64_t timeout_ms, struct ced_error *ret_error)
@@ -928,12 +927,13 @@ static int connect_to(const char *path, int64_t timeout_ms, struct ced_error *re
 	address.sun_family = AF_UNIX;
 	if (len == 0 || len >= sizeof(address.sun_path))
 		return fail(ret_error, CED_WRONG_CALL, ENAMETOOLONG,
-			len ? "the socket path is too long: %s" : "the socket path is empty%s", path);
+			len ? "the socket path is too long: %s" : "the socket path is empty%s",
+			path);
 	memcpy(address.sun_path, path, len);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0 || set_send_timeout(fd, timeout_ms) < 0)
-		(void)fail(ret_error, CED_SYSTEM, errno, "cannot make a socket: %s",
-			strerror(errno));
+		(void)fail(
+			ret_error, CED_SYSTEM, errno, "cannot make a socket: %s", strerror(errno));
 	else if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
 		(void)fail_to_connect(ret_error, path, timeout_ms);
 	else
@@ -1059,9 +1059,9 @@ int ced_ask(struct ced_client *client, const char *method, struct ced_value para
 static int ask_with(struct ced_client *client, const char *method, struct ced_buffer *params,
 	struct ced_error *ret_error)
 {
-	int status = params->failed ? fail_no_memory(ret_error)
-				    : ced_ask(client, method, ced_buffer_value(params), NULL,
-					      ret_error);
+	int status = params->failed
+			     ? fail_no_memory(ret_error)
+			     : ced_ask(client, method, ced_buffer_value(params), NULL, ret_error);
 
 	ced_buffer_done(params);
 	return status;
@@ -1124,8 +1124,7 @@ static int scan(struct ced_client *client)
 	while (client->missing > 0) {
 		if (client->scanned >= in->len)
 			return 0;
-		status = head_read(
-			in->bytes + client->scanned, in->len - client->scanned, &head);
+		status = head_read(in->bytes + client->scanned, in->len - client->scanned, &head);
 		if (status < 0)
 			return end_broken(client, "not msgpack");
 		if (status == 0)
@@ -1157,8 +1156,8 @@ static void take_answer(struct call *call, struct ced_value error, struct ced_va
 	*place = (struct ced_value){ copy, from.len };
 }
 
-static int pass_answer(struct ced_client *client, uint32_t msgid, struct ced_value error,
-	struct ced_value result)
+static int pass_answer(
+	struct ced_client *client, uint32_t msgid, struct ced_value error, struct ced_value result)
 {
 	const struct ced_handlers *handlers = &client->handlers;
 
@@ -1222,9 +1221,8 @@ static int pass_notice(struct ced_client *client, const char *method, struct ced
 	struct call *call = client->call;
 
 	if (!is_about(call, method, params))
-		return handlers->on_notice
-			       ? handlers->on_notice(handlers->context, method, params)
-			       : 0;
+		return handlers->on_notice ? handlers->on_notice(handlers->context, method, params)
+					   : 0;
 	if (call->watch->on_event &&
 		call->watch->on_event(call->watch->context, method, params) != 0)
 		call->stopped = true;
@@ -1316,8 +1314,7 @@ static int make_room(struct ced_client *client, size_t len)
 	return buffer_reserve(&client->in, len);
 }
 
-int ced_feed(
-	struct ced_client *client, const void *bytes, size_t len, struct ced_error *ret_error)
+int ced_feed(struct ced_client *client, const void *bytes, size_t len, struct ced_error *ret_error)
 {
 	if (client->ended.failure != CED_FINE)
 		return end_with(client, ret_error);
@@ -1350,8 +1347,8 @@ static int read_some(struct ced_client *client)
 
 	if (make_room(client, ROOM_BYTES) < 0)
 		return fail_no_memory(&client->ended);
-	got = recv(client->fd, client->in.bytes + client->in.len,
-		client->in.size - client->in.len, MSG_DONTWAIT);
+	got = recv(client->fd, client->in.bytes + client->in.len, client->in.size - client->in.len,
+		MSG_DONTWAIT);
 	if (got < 0 && (errno == EINTR || errno == EAGAIN))
 		return 0;
 	if (got < 0)
@@ -1423,8 +1420,8 @@ static int turn_ms(int64_t until_ms)
 }
 
 /* Gives the call up: the daemon is asked to end it, and its answer goes to the handlers. */
-static int give_up(struct ced_client *client, struct ced_error *ret_error,
-	enum ced_failure failure, const char *why)
+static int give_up(struct ced_client *client, struct ced_error *ret_error, enum ced_failure failure,
+	const char *why)
 {
 	uint32_t msgid = client->call->msgid;
 
@@ -1438,8 +1435,8 @@ static int give_up(struct ced_client *client, struct ced_error *ret_error,
  * Steps until the call is answered, or, without a call on its way, until `until_ms` (0: never).  0
  * when it is; -1 with *ret_error.
  */
-static int await(struct ced_client *client, struct call *call, int64_t until_ms,
-	struct ced_error *ret_error)
+static int await(
+	struct ced_client *client, struct call *call, int64_t until_ms, struct ced_error *ret_error)
 {
 	while (!call->answered) {
 		int wait_ms = turn_ms(until_ms);
@@ -1458,8 +1455,8 @@ static int await(struct ced_client *client, struct call *call, int64_t until_ms,
 }
 
 /* A request that was refused as busy waits before it is sent again. */
-static int pause_for(struct ced_client *client, struct call *call, int64_t until_ms,
-	struct ced_error *ret_error)
+static int pause_for(
+	struct ced_client *client, struct call *call, int64_t until_ms, struct ced_error *ret_error)
 {
 	int wait_ms;
 
@@ -1811,8 +1808,8 @@ int ced_session_open(struct ced_client *client, const char *language, const char
 	param_more(&params, ced_buffer_value(&more));
 	put_count(&buffer, place, params.count);
 	ced_buffer_done(&more);
-	return call_for_text(client, "session.open", &buffer, "session", ret_session, CED_ID_SIZE,
-		ret_error);
+	return call_for_text(
+		client, "session.open", &buffer, "session", ret_session, CED_ID_SIZE, ret_error);
 }
 
 int ced_session_close(struct ced_client *client, const char *session, struct ced_error *ret_error)

@@ -136,7 +136,7 @@ enum ced_failure {
 	CED_STOPPED,    /* a function of the caller ended the call */
 	CED_WRONG_CALL, /* params that cannot be sent, for instance wrong JSON */
 	CED_NO_MEMORY,
-	CED_SYSTEM      /* a system call failed: `sys_errno` */
+	CED_SYSTEM /* a system call failed: `sys_errno` */
 };
 
 /*
@@ -164,8 +164,8 @@ struct ced_handlers {
 	/* A notification that no ced_call() or ced_run() takes.  `method` ends with a NUL. */
 	int (*on_notice)(void *context, const char *method, struct ced_value params);
 	/* The answer to a ced_ask().  Exactly one of `error` and `result` is there. */
-	int (*on_answer)(void *context, uint32_t msgid, struct ced_value error,
-		struct ced_value result);
+	int (*on_answer)(
+		void *context, uint32_t msgid, struct ced_value error, struct ced_value result);
 };
 
 /*
@@ -324,8 +324,8 @@ struct ced_job {
 };
 
 /* The params of a job as msgpack, to be sent with ced_ask() as `run`. */
-int ced_job_params(const struct ced_job *job, struct ced_buffer *ret_params,
-	struct ced_error *ret_error);
+int ced_job_params(
+	const struct ced_job *job, struct ced_buffer *ret_params, struct ced_error *ret_error);
 
 /*
  * Runs a job and waits for its result, calling its tools meanwhile.  A program that failed is a
@@ -347,8 +347,7 @@ int ced_cancel_run(struct ced_client *client, const char *run_id, struct ced_err
 /* Opens a session.  `more_json` has other params of session.open, or is NULL. */
 int ced_session_open(struct ced_client *client, const char *language, const char *more_json,
 	char ret_session[CED_ID_SIZE], struct ced_error *ret_error);
-int ced_session_close(
-	struct ced_client *client, const char *session, struct ced_error *ret_error);
+int ced_session_close(struct ced_client *client, const char *session, struct ced_error *ret_error);
 
 /* Sends a content ahead; its hash is then the `blob` of files. */
 int ced_blob_put(struct ced_client *client, const void *data, size_t len,

@@ -93,7 +93,7 @@ static bool is_type(const char *word, const struct value *value)
 
 	if (strcmp(word, "number") == 0)
 		return strcmp(type, "int") == 0 || strcmp(type, "real") == 0;
-	return strcmp(word, strcmp(type, "str") == 0 ? "string"
+	return strcmp(word, strcmp(type, "str") == 0   ? "string"
 			    : strcmp(type, "bin") == 0 ? "bytes"
 			    : strcmp(type, "nil") == 0 ? "null"
 						       : type) == 0;
@@ -439,21 +439,21 @@ static bool take_schema(struct arena *arena, const struct value *value, struct c
 	return true;
 }
 
-#define TAKE_TEXT(name)                                                                   \
-	static bool take_##name(                                                          \
-		struct arena *arena, const struct value *value, struct ced_job *job)      \
-	{                                                                                 \
-		(void)arena;                                                              \
-		job->name = value_as_text(value);                                         \
-		return job->name != NULL;                                                 \
+#define TAKE_TEXT(name)                                                              \
+	static bool take_##name(                                                     \
+		struct arena *arena, const struct value *value, struct ced_job *job) \
+	{                                                                            \
+		(void)arena;                                                         \
+		job->name = value_as_text(value);                                    \
+		return job->name != NULL;                                            \
 	}
-#define TAKE_TRUE(name)                                                                   \
-	static bool take_##name(                                                          \
-		struct arena *arena, const struct value *value, struct ced_job *job)      \
-	{                                                                                 \
-		(void)arena;                                                              \
-		job->name = value_as_bool(value, false);                                  \
-		return job->name;                                                         \
+#define TAKE_TRUE(name)                                                              \
+	static bool take_##name(                                                     \
+		struct arena *arena, const struct value *value, struct ced_job *job) \
+	{                                                                            \
+		(void)arena;                                                         \
+		job->name = value_as_bool(value, false);                             \
+		return job->name;                                                    \
 	}
 
 TAKE_TEXT(language)
@@ -522,8 +522,7 @@ static int call_tool(void *context, struct ced_value args, struct ced_buffer *re
 	struct arena *arena = &tool->step->player->arena;
 	const struct value *answers = value_get(tool->tool, "answers");
 	size_t last = answers->list.count - 1;
-	const struct value *answer =
-		value_at(answers, tool->count < last ? tool->count : last);
+	const struct value *answer = value_at(answers, tool->count < last ? tool->count : last);
 	const struct value *error = value_get(answer, "error");
 	struct value *call = value_map(arena);
 
@@ -593,8 +592,8 @@ static void note_event(struct step *step, const char *type, const struct value *
 		return;
 	(void)value_map_put(arena, event, "type", value_text(arena, type));
 	for (size_t i = 0; i < params->map.count; i++)
-		(void)value_map_put(arena, event, params->map.entries[i].key,
-			params->map.entries[i].value);
+		(void)value_map_put(
+			arena, event, params->map.entries[i].key, params->map.entries[i].value);
 	(void)value_list_add(arena, step->events, event);
 }
 
@@ -648,8 +647,8 @@ static int play_call(struct step *step, const struct value *params, struct ced_a
 }
 
 /* An error reaches the caller as a struct and as a whole. */
-static void expect_error(struct step *step, const struct ced_answer *answer,
-	const struct ced_error *error)
+static void expect_error(
+	struct step *step, const struct ced_answer *answer, const struct ced_error *error)
 {
 	struct player *player = step->player;
 	const struct value *wanted = value_get(step->step, "error");
@@ -756,8 +755,9 @@ static const char *lacks(const struct value *described, const struct value *runt
 		bool is_there = false;
 
 		for (size_t at = 0; at < runtimes->list.count; at++)
-			is_there = is_there || value_equal(value_get(value_at(runtimes, at), "name"),
-						       needs->list.items[i]);
+			is_there =
+				is_there || value_equal(value_get(value_at(runtimes, at), "name"),
+						    needs->list.items[i]);
 		if (!is_there)
 			return value_as_text(needs->list.items[i]);
 	}
@@ -796,7 +796,8 @@ int main(int argc, char **argv)
 			number++;
 			if (lacking)
 				(void)printf("ok %d - %s # SKIP this daemon has no runtime %s\n",
-					number, value_as_text(value_get(described, "name")), lacking);
+					number, value_as_text(value_get(described, "name")),
+					lacking);
 			else
 				failed += !play_case(described, number);
 			(void)fflush(stdout);

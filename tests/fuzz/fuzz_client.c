@@ -66,8 +66,7 @@ static int on_notice(void *context, const char *method, struct ced_value params)
 	return 0;
 }
 
-static int on_answer(
-	void *context, uint32_t msgid, struct ced_value error, struct ced_value result)
+static int on_answer(void *context, uint32_t msgid, struct ced_value error, struct ced_value result)
 {
 	struct story *story = context;
 
@@ -101,7 +100,8 @@ static void feed(const uint8_t *sizes, const uint8_t *data, size_t len, struct s
 		story->ended = status < 0;
 	}
 	assert(!story->ended || error.failure == CED_BROKEN);
-	assert(!story->ended || ced_ask(client, "hello", (struct ced_value){ 0 }, NULL, &error) < 0);
+	assert(!story->ended ||
+		ced_ask(client, "hello", (struct ced_value){ 0 }, NULL, &error) < 0);
 	ced_close(client);
 }
 

@@ -175,8 +175,7 @@ TEST(what_is_no_json_is_refused)
 	static const char *const wrong[] = { "", "{", "[1,]", "{\"a\" 1}", "{a: 1}", "01", "1.",
 		"1e", "-", "\"", "\"\\x\"", "\"\\u12\"", "\"\\ud800\"", "\"\\ud800\\u0041\"",
 		"\"\\udc00\"", "\"a\nb\"", "truth", "1 2", "1e999", "-1e999", "nul", "[1 2]",
-		"11111111111111111111111111111111111111111111111111111111111111111111111",
-		"\"\\" };
+		"11111111111111111111111111111111111111111111111111111111111111111111111", "\"\\" };
 	struct ced_buffer nested = { 0 };
 	char deep[200];
 
@@ -228,8 +227,7 @@ static int on_notice(void *context, const char *method, struct ced_value params)
 	return got->stops;
 }
 
-static int on_answer(
-	void *context, uint32_t msgid, struct ced_value error, struct ced_value result)
+static int on_answer(void *context, uint32_t msgid, struct ced_value error, struct ced_value result)
 {
 	struct got *got = context;
 
@@ -363,8 +361,8 @@ TEST(an_answer_is_kept_until_it_is_done)
 	pair_init(&pair);
 	says(&pair, "[1, 99, null, \"of another request\"]");
 	says(&pair, "[1, 0, null, {\"outcome\": \"ok\"}]");
-	CHECK_EQ_INT(ced_call_json(pair.client, "wait", "{\"run_id\": \"last\"}", NULL, &answer,
-			     NULL),
+	CHECK_EQ_INT(
+		ced_call_json(pair.client, "wait", "{\"run_id\": \"last\"}", NULL, &answer, NULL),
 		0);
 	pair_done(&pair);
 	CHECK(ced_is(ced_get(answer.result, "outcome"), "ok"));
@@ -379,9 +377,10 @@ TEST(an_error_has_its_word_its_place_and_the_whole)
 	struct pair pair;
 
 	pair_init(&pair);
-	says(&pair, "[1, 0, {\"code\": \"bad_request\", \"message\": \"/limits/pids: no\", \"data\":"
-		    " {\"pointer\": \"/limits/pids\", \"reason\": \"range\", \"run_id\": \"" RUN_ID
-		    "\", \"retry_after_ms\": 5}}, null]");
+	says(&pair,
+		"[1, 0, {\"code\": \"bad_request\", \"message\": \"/limits/pids: no\", \"data\":"
+		" {\"pointer\": \"/limits/pids\", \"reason\": \"range\", \"run_id\": \"" RUN_ID
+		"\", \"retry_after_ms\": 5}}, null]");
 	CHECK_EQ_INT(ced_call_json(pair.client, "run", NULL, NULL, &answer, &error), -1);
 	CHECK_EQ_INT(error.failure, CED_REFUSED);
 	CHECK_STR(error.word, "bad_request");
@@ -395,7 +394,9 @@ TEST(an_error_has_its_word_its_place_and_the_whole)
 	pair_done(&pair);
 }
 
-#define BUSY(id) "[1, " id ", {\"code\": \"busy\", \"message\": \"\", \"data\": {\"retry_after_ms\": 20}}, null]"
+#define BUSY(id)  \
+	"[1, " id \
+	", {\"code\": \"busy\", \"message\": \"\", \"data\": {\"retry_after_ms\": 20}}, null]"
 
 /* The daemon refuses the second request twice, each time it is sent, and then takes it. */
 static int refuse_twice(void *context)
@@ -416,10 +417,9 @@ TEST(busy_is_asked_again_as_long_as_the_caller_says)
 	struct ced_error error;
 	char bytes[256];
 	struct pair pair;
-	const struct ced_watch watch = { .context = &pair,
-		.on_turn = refuse_twice,
-		.busy_ms = 60000,
-		.timeout_ms = 60000 };
+	const struct ced_watch watch = {
+		.context = &pair, .on_turn = refuse_twice, .busy_ms = 60000, .timeout_ms = 60000
+	};
 
 	pair_init(&pair);
 	says(&pair, BUSY("0"));
@@ -590,8 +590,9 @@ TEST(tools_are_called_and_answered)
 	CHECK(ced_step(pair.client, 0, NULL) >= 0);
 	len = heard(&pair, bytes, sizeof(bytes));
 	CHECK(has(bytes, len, "announce") && has(bytes, len, "input_schema"));
-	CHECK(has(bytes, len, "\xa4"
-			      "call\x01\xa6result\x2a"));
+	CHECK(has(bytes, len,
+		"\xa4"
+		"call\x01\xa6result\x2a"));
 	CHECK(has(bytes, len, "no n"));
 	CHECK(has(bytes, len, "there is no such tool here"));
 	ced_answer_done(&answer);
@@ -607,11 +608,28 @@ TEST(a_job_has_the_params_of_the_protocol)
 		{ .path = "b", .blob = "sha256:x" } };
 	struct ced_buffer more = { 0 };
 	const struct ced_job job = {
-		.code = "1\0 2", .code_len = 4, .args = args, .arg_count = 2, .env = env,
-		.env_count = 1, .stdin_bytes = "in", .stdin_len = 2, .files = files,
-		.file_count = 2, .limits = limits, .limit_count = 1, .input_json = "[1]",
-		.schema_json = "true", .policy = "strict", .id = "i", .run_id = RUN_ID,
-		.agent = "g", .task = "t", .stream = true, .display = true, .detach = true,
+		.code = "1\0 2",
+		.code_len = 4,
+		.args = args,
+		.arg_count = 2,
+		.env = env,
+		.env_count = 1,
+		.stdin_bytes = "in",
+		.stdin_len = 2,
+		.files = files,
+		.file_count = 2,
+		.limits = limits,
+		.limit_count = 1,
+		.input_json = "[1]",
+		.schema_json = "true",
+		.policy = "strict",
+		.id = "i",
+		.run_id = RUN_ID,
+		.agent = "g",
+		.task = "t",
+		.stream = true,
+		.display = true,
+		.detach = true,
 		.more = json(&more, "{\"cache\": \"use\", \"labels\": {}}"),
 	};
 	struct ced_buffer buffer = { 0 };
@@ -696,8 +714,9 @@ TEST(connecting_says_what_is_wrong)
 static int whole_life(struct pair *pair, struct ced_error *error)
 {
 	const struct ced_tool tool = { .name = "double", .call = double_it };
-	const struct ced_job job = { .code = "1", .schema_json = "{\"a\": [\"\\n\"]}",
-		.tools = &tool, .tool_count = 1 };
+	const struct ced_job job = {
+		.code = "1", .schema_json = "{\"a\": [\"\\n\"]}", .tools = &tool, .tool_count = 1
+	};
 	struct ced_answer answer = { 0 };
 	int status = ced_run(pair->client, &job, NULL, &answer, error);
 
@@ -709,7 +728,7 @@ static int whole_life(struct pair *pair, struct ced_error *error)
 
 TEST(without_memory_a_call_fails_and_nothing_else)
 {
-	FAULT_LOOP (FAULT_ALLOC) {
+	FAULT_LOOP(FAULT_ALLOC) {
 		struct ced_error error = { 0 };
 		struct pair pair;
 		int fds[2];
