@@ -5,8 +5,6 @@
 #include "daemon/request/stages.h"
 #include "daemon/services.h"
 #include "daemon/sessions/sessions.h"
-#include "daemon/settings/config.h"
-#include "daemon/workers/pool.h"
 #include "daemon/workers/runtime.h"
 #include "daemon/workers/zygote.h"
 #include "proto/base/container.h"
@@ -27,13 +25,6 @@ static const struct settled {
 	{ "deterministic", "a session is not deterministic: its cells build on one another" },
 	{ "packages", "is settled when the session is opened" },
 	{ "cache", "the result of a cell is not cached: it depends on the cells before it" },
-};
-
-/* Keys of which cells of bash know nothing. */
-static const struct settled strange_to_bash[] = {
-	{ "tools", "a cell of bash calls no tools" },
-	{ "tools_as", "a cell of bash calls no tools" },
-	{ "display", "a cell of bash displays nothing" },
 };
 
 /* Limits of the session's processes, which are there before the cell. */
@@ -60,14 +51,6 @@ static const struct settled *find_settled(
 	return NULL;
 }
 
-static bool is_of_bash(const struct request *request)
-{
-	const struct runtime *runtime =
-		pool_find(request->services->pool, request->session->language);
-
-	return runtime && runtime->config->kind == KIND_COMMAND;
-}
-
 /* "denied" is what a session without a network has. */
 static bool asks_for_another_network(const struct request *request)
 {
@@ -83,8 +66,6 @@ static int check_settled(struct request *request, struct job_refusal *ret_refusa
 	const struct value *trace = value_get(request->params, "trace");
 	const struct settled *key = find_settled(request, settled, COUNT_OF(settled));
 
-	if (!key && is_of_bash(request))
-		key = find_settled(request, strange_to_bash, COUNT_OF(strange_to_bash));
 	if (key)
 		return refuse(request, ret_refusal, key->key, "conflict", key->why);
 	for (size_t i = 0; i < COUNT_OF(settled_limits); i++)

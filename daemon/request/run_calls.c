@@ -15,7 +15,6 @@
 #include "daemon/request/stages.h"
 #include "daemon/services.h"
 #include "daemon/settings/config.h"
-#include "daemon/workers/runtime.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
 #include "proto/base/log.h"
@@ -841,9 +840,8 @@ static void on_call(struct execution *execution, const struct execution_call *ow
 	call_work(call, own->len, read_call, on_call_read);
 }
 
-void run_calls_prepare(struct run_calls *calls, struct execution *execution)
+void run_calls_prepare(struct execution *execution)
 {
-	execution->by_channels = calls->request->runtime->config->kind == KIND_COMMAND;
 	execution->on_call = on_call;
 	execution->on_room = on_room;
 }

@@ -57,7 +57,7 @@ struct run_calls *run_calls_new(struct request *request);
 void run_calls_free(struct run_calls *calls);
 
 /* Lets the program of this execution call. */
-void run_calls_prepare(struct run_calls *calls, struct execution *execution);
+void run_calls_prepare(struct execution *execution);
 
 /* The store durably knows the run, so that calls may leave. */
 void run_calls_known(struct run_calls *calls);

@@ -346,19 +346,6 @@ static bool offer_tools(struct request *request, struct job_refusal *ret_refusal
 	return request->calls != NULL;
 }
 
-/* A command has no values, and a client must not believe that there were none to show. */
-static bool cannot_display(struct request *request, struct job_refusal *ret_refusal)
-{
-	if (!request->spec.display || runtime_displays(request->runtime))
-		return false;
-	*ret_refusal = (struct job_refusal){ "/display", "value",
-		arena_printf(&request->arena,
-			"/display: programs in \"%s\" have no values to display: leave it out, and "
-			"print to stdout",
-			request->spec.language) };
-	return true;
-}
-
 /*
  * Finds what this host has for the request.  The spec of a run is masked before, since the record of
  * a refusal needs that.
@@ -369,8 +356,7 @@ static enum stage fit_to_host(struct request *request)
 		"this host lacks something that the request names" };
 	struct wish wish;
 
-	if (!find_names(request, &refusal) || cannot_be_passed(request, &refusal) ||
-		cannot_display(request, &refusal))
+	if (!find_names(request, &refusal) || cannot_be_passed(request, &refusal))
 		return refuse_contract(request, &refusal);
 	wish = request_wish(request);
 	if (!networking_is_allowed(&wish, &refusal))

@@ -224,10 +224,11 @@ void stage_worker_prepare(struct request *request)
 	execution->on_output = request->spec.stream ? on_program_output : NULL;
 	execution->on_display = request->spec.stream ? on_program_display : NULL;
 	execution->on_hold = request->parking != NULL;
+	execution->by_channels = request->runtime->config->kind == KIND_COMMAND;
 	if (request->packages.count)
 		request_packages_give(request);
 	if (request->calls)
-		run_calls_prepare(request->calls, execution);
+		run_calls_prepare(execution);
 	networking_begin(request);
 }
 

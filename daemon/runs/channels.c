@@ -20,18 +20,20 @@ struct channel {
 	struct channels *channels;
 	uint64_t id;
 	struct watch *watch;
-	bool is_spare; /* nothing has come from it */
-	bool called;   /* its one call has come */
+	bool is_spare;   /* nothing has come from it */
+	bool called;     /* its one message has come */
+	size_t reserved; /* of what may be displayed at a time */
 	struct buf incoming, outgoing;
 	size_t outgoing_at;
 };
 
 struct channels {
 	uv_loop_t *loop;
-	int job_fd;
+	int queue_fd;
 	struct channels_events events;
-	size_t bytes;
-	unsigned most, left; /* open together, and that may still be made */
+	struct channels_bounds bounds;
+	size_t reserved; /* by what is being displayed */
+	unsigned left;   /* that may still be made */
 	unsigned open, spare;
 	uint64_t last_id;
 	struct list all;
@@ -45,6 +47,7 @@ static void channel_close(struct channel *channel)
 
 	channels->open--;
 	channels->spare -= channel->is_spare;
+	channels->reserved -= channel->reserved;
 	list_remove(&channel->link);
 	watch_close(channel->watch);
 	buf_done(&channel->incoming);
@@ -69,24 +72,44 @@ static void send_rest(struct channel *channel)
 		watch_want(channel->watch, UV_WRITABLE);
 }
 
-/* Passes the call on when it is complete.  False: what came is none. */
-static bool take_call(struct channel *channel)
+/* Whether a message of this head may come.  What is displayed has its place from here on. */
+static bool admit(struct channel *channel, const struct job_head *head)
+{
+	struct channels *channels = channel->channels;
+
+	if (head->magic != SLOTMSG_MAGIC)
+		return false;
+	if (head->kind == JOB_CALL)
+		return head->len <= channels->bounds.call_bytes;
+	if (head->kind != JOB_DISPLAY || channel->reserved)
+		return head->kind == JOB_DISPLAY;
+	if (head->len > channels->bounds.display_bytes - channels->reserved)
+		return false;
+	channel->reserved = head->len;
+	channels->reserved += head->len;
+	return true;
+}
+
+/* Passes the message on when it is complete.  False: what came is none. */
+static bool take_message(struct channel *channel)
 {
 	const struct channels_events *events = &channel->channels->events;
+	const char *body = channel->incoming.bytes + sizeof(struct job_head);
 	struct job_head head;
 
 	if (channel->incoming.len < sizeof(head))
 		return true;
 	memcpy(&head, channel->incoming.bytes, sizeof(head));
-	if (head.magic != SLOTMSG_MAGIC || head.kind != JOB_CALL ||
-		head.len > channel->channels->bytes)
+	if (!admit(channel, &head))
 		return false;
 	if (channel->incoming.len < sizeof(head) + head.len)
 		return true;
 	channel->called = true;
 	watch_want(channel->watch, 0); /* until there is an answer */
-	events->call(events->owner, channel->id, head.exit_code,
-		channel->incoming.bytes + sizeof(head), head.len);
+	if (head.kind == JOB_CALL)
+		events->call(events->owner, channel->id, head.exit_code, body, head.len);
+	else
+		events->display(events->owner, channel->id, body, head.len);
 	return true;
 }
 
@@ -130,13 +153,21 @@ static void on_channel(void *owner, int events)
 	list_for_each(at, &channels->all) { /* it may be closed by now */
 		if (at != &channel->link)
 			continue;
-		if (!take_call(channel))
+		if (!take_message(channel))
 			channel_close(channel);
 		return;
 	}
 }
 
 /* ---- making them ---------------------------------------------------------------------------- */
+
+static size_t most_bytes(const struct channels_bounds *bounds)
+{
+	size_t body = bounds->call_bytes > bounds->display_bytes ? bounds->call_bytes
+								 : bounds->display_bytes;
+
+	return sizeof(struct job_head) + body + READ_BYTES;
+}
 
 static int add_channel(struct channels *channels)
 {
@@ -149,7 +180,7 @@ static int add_channel(struct channels *channels)
 		return -1;
 	channel = calloc(1, sizeof(*channel));
 	sent = channel && fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0
-		       ? send_with_fds(channels->job_fd, ".", 1, &ends[1], 1, &err)
+		       ? send_with_fds(channels->queue_fd, ".", 1, &ends[1], 1, &err)
 		       : -1;
 	close(ends[1]);
 	if (sent < 1) {
@@ -160,7 +191,7 @@ static int add_channel(struct channels *channels)
 	channel->channels = channels;
 	channel->id = ++channels->last_id;
 	channel->is_spare = true;
-	buf_init(&channel->incoming, sizeof(struct job_head) + channels->bytes + READ_BYTES);
+	buf_init(&channel->incoming, most_bytes(&channels->bounds));
 	channel->watch = watch_new(channels->loop, ends[0], UV_READABLE, on_channel, channel);
 	if (!channel->watch) {
 		free(channel);
@@ -175,25 +206,25 @@ static int add_channel(struct channels *channels)
 
 static void top_up(struct channels *channels)
 {
-	while (channels->spare < CHANNELS_SPARE && channels->open < channels->most &&
+	while (channels->spare < CHANNELS_SPARE && channels->open < channels->bounds.at_once &&
 		channels->left > 0)
 		if (add_channel(channels) < 0)
 			return; /* tried again at the next event */
 }
 
-struct channels *channels_start(uv_loop_t *loop, int job_fd, const struct channels_events *events,
-	size_t bytes, unsigned most, unsigned in_all)
+struct channels *channels_start(uv_loop_t *loop, int queue_fd, const struct channels_events *events,
+	const struct channels_bounds *bounds)
 {
 	struct channels *channels = calloc(1, sizeof(*channels));
 
 	if (!channels)
 		return NULL;
 	channels->loop = loop;
-	channels->job_fd = job_fd;
+	channels->queue_fd = queue_fd;
 	channels->events = *events;
-	channels->bytes = bytes;
-	channels->most = most + CHANNELS_SPARE;
-	channels->left = in_all;
+	channels->bounds = *bounds;
+	channels->bounds.at_once += CHANNELS_SPARE;
+	channels->left = bounds->in_all;
 	list_init(&channels->all);
 	top_up(channels);
 	return channels;

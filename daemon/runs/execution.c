@@ -5,6 +5,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
 #include <sys/sysinfo.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,9 +14,11 @@
 #include "daemon/runs/channels.h"
 #include "daemon/runs/job_body.h"
 #include "daemon/runs/opened_files.h"
+#include "daemon/runs/shell_display.h"
 #include "proto/base/clock.h"
 #include "proto/base/fdio.h"
 #include "proto/base/log.h"
+#include "proto/job/job_display.h"
 #include "proto/json.h"
 
 #define KILL_AGAIN_MS    25    /* after a kill, before killing by other means */
@@ -25,7 +29,9 @@
 #define DEATH_MOST_MS    60000 /* with such signs */
 #define CALLS_PAST_LIMIT 64    /* calls that are answered after the limit `calls` */
 #define CALL_SLACK_BYTES 4096  /* of a call beside its arguments; longer ones end its socket */
-#define CPU_LOOK_MS      5     /* shortest time between two looks at the cpu clock */
+#define ITEM_ARENA_BYTES ((size_t)32 << 20) /* for the values of one item that a shell displays */
+#define ITEM_HEAD_BYTES  256                /* of an item, beside its content */
+#define CPU_LOOK_MS      5                  /* shortest time between two looks at the cpu clock */
 
 /* Bounds on a report about an exception that the daemon parses. */
 static const struct json_bounds ERROR_BOUNDS = { SLOTMSG_REPORT_MAX, 8, 1024 };
@@ -166,6 +172,15 @@ static void look_above(struct execution *execution)
 		facts->short_where = arena_strdup(execution->arena, level->path);
 }
 
+static void close_channels(struct execution *execution)
+{
+	channels_close(execution->channels);
+	execution->channels = NULL;
+	if (execution->queue_fd)
+		close(execution->queue_fd);
+	execution->queue_fd = 0;
+}
+
 static void end_execution(void *owner)
 {
 	struct execution *execution = owner;
@@ -175,8 +190,7 @@ static void end_execution(void *owner)
 		return;
 	execution->over = true;
 	stop_clocks(execution);
-	channels_close(execution->channels);
-	execution->channels = NULL;
+	close_channels(execution);
 	artifacts_close(&execution->artifacts);
 	if (!execution->ended_us)
 		execution->ended_us = clock_us();
@@ -401,7 +415,7 @@ static const char *open_display(struct execution *execution, struct job *job)
 {
 	int ends[2];
 
-	if (!execution->spec->display || execution->stdin_inline)
+	if (!execution->spec->display || execution->stdin_inline || execution->by_channels)
 		return NULL;
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return "The daemon cannot make a pipe for what the program displays.";
@@ -415,10 +429,37 @@ static const char *open_display(struct execution *execution, struct job *job)
 	return execution->display_pipe ? NULL : "There is no memory to watch a pipe.";
 }
 
+static bool needs_channels(const struct execution *execution)
+{
+	return execution->by_channels && (execution->on_call || execution->spec->display);
+}
+
+/*
+ * The socket with the channels of a cell.  The job socket of a session is where its shell waits for
+ * the next cell, and must not be shared with other processes.
+ */
+static const char *open_queue(struct execution *execution, struct job *job)
+{
+	int ends[2];
+
+	if (!needs_channels(execution) || !execution->session_limits)
+		return NULL;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
+		return "The daemon cannot make a socket for the calls of a cell.";
+	if (fd_set_nonblocking(ends[0], true, NULL) < 0) {
+		close_fds(ends, 2);
+		return "The daemon cannot make a socket for the calls of a cell.";
+	}
+	job->fds[job->fd_count++] = ends[1];
+	execution->queue_fd = ends[0];
+	return NULL;
+}
+
 static const char *make_fds(struct execution *execution, struct job *job)
 {
 	const struct job_spec *spec = execution->spec;
 	struct err err = ERR_INIT;
+	const char *why;
 
 	if (spec->has_input && !execution->stdin_inline) {
 		job->fds[0] = job_stdin_file(spec, &err);
@@ -426,7 +467,8 @@ static const char *make_fds(struct execution *execution, struct job *job)
 			return arena_strdup(execution->arena, err.text);
 		job->fd_count = 1;
 	}
-	return open_display(execution, job);
+	why = open_display(execution, job);
+	return why ? why : open_queue(execution, job);
 }
 
 static void job_drop(struct job *job)
@@ -435,10 +477,23 @@ static void job_drop(struct job *job)
 	free(job->body);
 }
 
+static int choose_turn(struct execution *execution)
+{
+	uint32_t number;
+
+	if (!execution->session_limits)
+		return 0;
+	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
+		return -1;
+	execution->turn = 1 + number % JOB_TURN_MAX;
+	return 0;
+}
+
 /* NULL, or why there is no job to send. */
 static const char *make_job(struct execution *execution, struct job *ret_job)
 {
 	const struct job_spec *spec = execution->spec;
+	const bool is_settled = choose_turn(execution) == 0;
 	const struct job_extras extras = {
 		.rules = execution->rules,
 		.tools = job_tools_text(execution->arena, spec),
@@ -447,12 +502,15 @@ static const char *make_job(struct execution *execution, struct job *ret_job)
 		.packages = execution->packages,
 		.package_count = execution->package_count,
 		.cell = execution->cell,
+		.turn = execution->turn,
 		.next_cell = execution->next_cell,
 		.reserved_counts = !knobs_hold(&execution->worker->knobs, KNOB_MEMORY_MAX),
 	};
 	struct job job = { .fd_count = 0 };
 	const char *why;
 
+	if (!is_settled)
+		return "The kernel gives the daemon no random numbers.";
 	if (spec->tool_count && !extras.tools.data)
 		return "There is no memory to describe the tools of a run.";
 	job.body = job_body_write(spec, extras, &job.len);
@@ -646,19 +704,30 @@ static void on_display(void *owner, int events)
 		watch_want(execution->display_pipe, 0); /* as in on_worker_output() */
 }
 
-/* The same bytes from a worker that has no pipe for them. */
-static void take_display(struct execution *execution, const struct job_head *head, const char *body)
+static bool can_display(const struct execution *execution)
+{
+	const struct capture *capture = &execution->display;
+
+	return execution->spec->display && !execution->facts.done && !execution->over &&
+	       (!capture->passed || capture->truncate);
+}
+
+static void put_display(struct execution *execution, const char *bytes, size_t len)
 {
 	struct capture *capture = &execution->display;
 	size_t before = capture->head_len;
 	int64_t began_us = clock_us();
 
-	if (!execution->spec->display || execution->display_pipe || execution->facts.done ||
-		(capture->passed && !capture->truncate))
-		return;
-	if (capture_put(capture, body, head->len) == CAPTURE_PASSED)
+	if (capture_put(capture, bytes, len) == CAPTURE_PASSED)
 		kill_for_output(execution, KILLED_DISPLAY, began_us);
 	report_display(execution, before);
+}
+
+/* The same bytes from a worker that has no pipe for them. */
+static void take_display(struct execution *execution, const struct job_head *head, const char *body)
+{
+	if (can_display(execution) && !execution->display_pipe && !execution->by_channels)
+		put_display(execution, body, head->len);
 }
 
 /*
@@ -741,9 +810,12 @@ static void note_begun(struct execution *execution)
 		execution->begun_us = execution->ended_us ? execution->ended_us : clock_us();
 }
 
+/* Of a cell, a word without its number comes from the program, or from an earlier cell. */
 static void take_done(struct execution *execution, int code)
 {
 	if (execution->facts.done || execution->finishing)
+		return;
+	if (execution->session_limits && JOB_TURN_OF(code) != execution->turn)
 		return;
 	execution->facts.done = true;
 	execution->facts.done_code = code & 0xff;
@@ -800,17 +872,79 @@ static void take_call(void *owner, uint64_t channel, int32_t number, const char 
 		execution->on_call(execution, &call);
 }
 
-static void open_channels(struct execution *execution)
+static void answer_shell(
+	struct execution *execution, uint64_t channel, const char *code, const char *why)
+{
+	const struct execution_call call = { .channel = channel };
+	struct bytes text = { "", 0 };
+	struct arena arena;
+	struct value *error;
+
+	arena_init(&arena, ITEM_ARENA_BYTES);
+	error = value_map(&arena);
+	value_map_put(&arena, error, "code", value_text(&arena, code));
+	value_map_put(&arena, error, "message", value_text(&arena, why));
+	if (error && !arena.failed)
+		(void)json_write_text(
+			&arena, error, JSON_WRITE_COMPACT, SLOTMSG_REPORT_MAX, &text, NULL);
+	execution_answer(execution, &call, JOB_RAISE, text.data, text.len);
+	arena_done(&arena);
+}
+
+/* A process of a shell displays something, and waits to hear whether that was an item. */
+static void show_item(void *owner, uint64_t channel, const char *body, size_t len)
+{
+	struct execution *execution = owner;
+	const struct execution_call call = { .channel = channel };
+	const char *why;
+	struct arena arena;
+	struct buf item;
+
+	if (!can_display(execution) || execution->finishing) {
+		answer_shell(execution, channel, "gone", "nobody looks at what is displayed");
+		return;
+	}
+	arena_init(&arena, ITEM_ARENA_BYTES);
+	buf_init(&item, 2 * len + ITEM_HEAD_BYTES);
+	why = shell_display_write(&arena, body, len, &item);
+	if (why) {
+		answer_shell(execution, channel, "bad_item", why);
+	} else {
+		put_display(execution, item.bytes, item.len);
+		execution_answer(execution, &call, JOB_RETURN, "", 0);
+	}
+	buf_done(&item);
+	arena_done(&arena);
+}
+
+/* So many bytes are room for each item that its limit allows, and for one that passes it. */
+static struct channels_bounds bounds_of(const struct execution *execution)
 {
 	const struct job_limits *limits = &execution->spec->limits;
-	const struct channels_events events = { take_call, execution };
+	struct channels_bounds bounds = { .at_once = (unsigned)limits->calls_at_once };
 
-	if (!execution->by_channels || !execution->on_call || execution->channels ||
-		!execution->worker->job)
+	if (execution->on_call) {
+		bounds.call_bytes = limits->call_bytes + CALL_SLACK_BYTES;
+		bounds.in_all += (unsigned)limits->calls + CALLS_PAST_LIMIT;
+	}
+	if (execution->spec->display) {
+		bounds.display_bytes = limits->display_bytes + ITEM_HEAD_BYTES;
+		bounds.in_all += JOB_DISPLAY_ITEMS_MAX + CALLS_PAST_LIMIT;
+	}
+	return bounds;
+}
+
+static void open_channels(struct execution *execution)
+{
+	const struct channels_events events = { take_call, show_item, execution };
+	const struct channels_bounds bounds = bounds_of(execution);
+
+	if (!needs_channels(execution) || execution->channels || !execution->worker->job ||
+		(execution->session_limits && !execution->queue_fd))
 		return;
-	execution->channels = channels_start(execution->loop, watch_fd(execution->worker->job),
-		&events, limits->call_bytes + CALL_SLACK_BYTES, (unsigned)limits->calls_at_once,
-		(unsigned)limits->calls + CALLS_PAST_LIMIT);
+	execution->channels = channels_start(execution->loop,
+		execution->queue_fd ? execution->queue_fd : watch_fd(execution->worker->job),
+		&events, &bounds);
 }
 
 void execution_answer(struct execution *execution, const struct execution_call *call,
@@ -1167,6 +1301,7 @@ void execution_done(struct execution *execution)
 {
 	execution_release(execution);
 	stop_clocks(execution);
+	close_channels(execution);
 	if (execution->has_network)
 		close_fds(execution->network_fds, 2);
 	artifacts_done(&execution->artifacts);

@@ -43,8 +43,9 @@ struct execution {
 	struct arena display_arena; /* for the values in it */
 	struct timer *wall;
 	bool wall_is_up;  /* the time limit has passed; killed after one more turn of the loop */
-	bool by_channels; /* its processes call tools by channels; set by the owner */
+	bool by_channels; /* its processes call tools and display by channels; set by the owner */
 	struct channels *channels;
+	int queue_fd;          /* of a cell: the socket with channels; 0: none */
 	bool waits;            /* a call of a tool waits: `wall` counts calls_ms */
 	int64_t clock_from_us; /* since when `wall` counts */
 	int64_t wall_used_us;  /* before that: without, and with a waiting call */
@@ -83,6 +84,7 @@ struct execution {
 	/* of a cell: limits of its session, which hold between cells; else NULL; set by the owner */
 	const struct job_limits *session_limits;
 	uint64_t cell;    /* its number in the session */
+	uint32_t turn;    /* ... and the number with which its worker tells its end */
 	bool has_network; /* its worker gets one before the job; set by the owner, as the next two */
 	int network_fds[2];          /* for worker_open_network(); closed when it has them */
 	const char *network_trouble; /* why it cannot have one, or NULL */

@@ -158,7 +158,8 @@ static struct job_body parts_of(const struct named_job *job)
 		.has_stdin = stdin_of(spec, extras),
 		.flags = flags_of(spec, extras),
 		.rules_len = (uint32_t)extras.rules.len,
-		.tools_len = (uint32_t)extras.tools.len };
+		.tools_len = (uint32_t)extras.tools.len,
+		.turn = extras.turn };
 }
 
 static void append_args(struct buf *body, const struct job_spec *spec)

@@ -20,6 +20,7 @@ struct job_extras {
 	const char *const *packages; /* sets for which the worker prepares the program */
 	size_t package_count;
 	uint64_t cell;        /* its number in its session; 0: the program is no cell */
+	uint32_t turn;        /* ... and the number with which its end is told */
 	bool next_cell;       /* ... and not its first */
 	bool reserved_counts; /* the memory limit counts reserved memory, used or not */
 };

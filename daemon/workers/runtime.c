@@ -108,11 +108,6 @@ bool runtime_has_cells(const struct runtime *runtime)
 	return slash && strcmp(slash + 1, "bash") == 0;
 }
 
-bool runtime_displays(const struct runtime *runtime)
-{
-	return runtime->config->kind != KIND_COMMAND;
-}
-
 bool runtime_forms(
 	const struct runtime *runtime, const char *ret_forms[static CONFIG_FORMS_MAX + 1])
 {

@@ -84,9 +84,6 @@ bool runtime_reads_stdin_inline(const struct runtime *runtime);
 /* Whether its workers can run cells of a session. */
 bool runtime_has_cells(const struct runtime *runtime);
 
-/* Whether its programs can display values; if so, its workers may get JOB_FLAG_DISPLAY. */
-bool runtime_displays(const struct runtime *runtime);
-
 /*
  * Returns the forms of its interpreter's errors (complaint.h); NULL follows the last.  False: a
  * harness reports errors, so the forms are not needed.

@@ -237,8 +237,8 @@ enum job_kind {
 	/* worker -> ced: body = JSON {type,message,line,column,frames,text,syntax:bool} */
 	JOB_ERROR,
 	/*
-	 * worker -> ced: exit_code is what the process would exit with; no body.  In a session the
-	 * worker then waits for JOB_CELL
+	 * worker -> ced: exit_code is what the process would exit with; no body.  Of a cell it is
+	 * JOB_TURN_DONE(), and the worker then waits for JOB_CELL
 	 */
 	JOB_DONE,
 	/*
@@ -325,7 +325,16 @@ struct job_body {
 	uint32_t flags;     /* JOB_FLAG_* */
 	uint32_t rules_len; /* rules that the worker enforces while the program runs; 0: none */
 	uint32_t tools_len; /* tools that the program may call; 0: none */
+	uint32_t turn;      /* of a cell: its end is told with this number; else 0 */
 };
+
+/*
+ * A random number for each cell, so that a program which says "done" over and over, or says it for
+ * an earlier cell, does not end the next one before that has run.
+ */
+#define JOB_TURN_MAX              0x7fffffU
+#define JOB_TURN_DONE(turn, code) ((int32_t)((turn) << 8 | ((uint32_t)(code)&0xffU)))
+#define JOB_TURN_OF(exit_code)    ((uint32_t)(exit_code) >> 8)
 
 #define JOB_FLAG_DETERMINISTIC 1U /* random numbers and the clock start the same in each run */
 #define JOB_FLAG_GATE          2U /* compile, then report and run nothing before JOB_GO */

@@ -23,14 +23,17 @@ static bool is_name(const char *name, size_t len)
 	return i == len && len > 0 && name[0] != '.';
 }
 
-/* A media type without parameters, in small letters. */
+bool job_display_is_type(const char *type, size_t len)
+{
+	const char *slash = memchr(type, '/', len);
+
+	return slash && len <= JOB_DISPLAY_NAME_MAX && is_name(type, (size_t)(slash - type)) &&
+	       is_name(slash + 1, len - (size_t)(slash - type) - 1);
+}
+
 static bool is_type(const struct value_entry *entry)
 {
-	const char *slash = memchr(entry->key, '/', entry->key_len);
-
-	return slash && entry->key_len <= JOB_DISPLAY_NAME_MAX &&
-	       is_name(entry->key, (size_t)(slash - entry->key)) &&
-	       is_name(slash + 1, entry->key_len - (size_t)(slash - entry->key) - 1);
+	return job_display_is_type(entry->key, entry->key_len);
 }
 
 static bool ends_with(const char *text, size_t len, const char *ending)

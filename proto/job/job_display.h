@@ -33,6 +33,9 @@
 void job_display_read(
 	struct arena *arena, char *bytes, size_t len, bool cut, struct job_result *result);
 
+/* A media type without parameters, in small letters. */
+bool job_display_is_type(const char *type, size_t len);
+
 /* Whether the content of this type is a JSON value. */
 bool job_display_is_json(const char *type);
 

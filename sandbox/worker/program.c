@@ -170,6 +170,7 @@ int program_parse(const char *body, size_t len, struct program *ret_program, str
 	program.file_count = head.file_count;
 	program.has_stdin = head.has_stdin != 0;
 	program.flags = head.flags;
+	program.turn = head.turn;
 	*ret_program = program;
 	return 0;
 }

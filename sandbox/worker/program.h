@@ -25,6 +25,7 @@ struct program {
 	uint32_t file_count;
 	bool has_stdin;
 	uint32_t flags;    /* JOB_FLAG_* */
+	uint32_t turn;     /* of a cell, for JOB_TURN_DONE() */
 	struct span rules; /* the policy's rules, for runtimes that enforce them */
 	struct span tools; /* that it may call, as JSON (proto/internal/slotmsg.h) */
 	struct span args;  /* still packed: program_next_text() */

@@ -48,7 +48,8 @@ if command -v script >/dev/null; then
 else
 	ok 0 "a terminal # SKIP there is no script(1)"
 fi
-exits 126 "bash is refused" cectl run --display -l bash -c 'echo'
+exits 0 "bash displays by a program" cectl run --display -l bash -c 'echo "<b>one</b>" | ced-display text/html'
+is "$(json "$(cectl show --json last)" '[list(item["data"]) for item in it["display"]]')" '[["text/html"]]' "which the record has"
 cectl run --display --json -c '[1]' >"$work/json"
 is "$(/usr/bin/python3 -c 'import json, sys; print(json.load(sys.stdin)["display"][0]["data"]["application/json"])' <"$work/json")" '[1]' \
 	"--json has all of it"

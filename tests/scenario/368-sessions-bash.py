@@ -100,6 +100,8 @@ eq(printed(session, "echo $? ${FUNCNAME[*]} ${l-none} $x"), "255 source main non
 eq(cell(session, "set -e; echo one; false; echo two")["stdout"], "one\n", "set -e ends a cell")
 eq([cell(session, code)["exit_code"] for code in ("false; true", "true", "set +e; false; true")], [1, 0, 0], "it stays, and ends cells only")
 eq(cell(session, "trap 'echo bye' EXIT; exit 3")["stdout"], "bye\n", "a trap of EXIT runs when a cell exits")
+eq([cell(session, code)["stdout"] for code in ("exit 4", "f() { exit 5; }; f", "echo on", "trap 'echo again; exit 6' EXIT; exit", "exit")], ["bye\n", "bye\n", "on\n", "again\n", "again\n"], "and at each later exit")
+eq((cell(session, "trap 'echo last' EXIT; (exit 1); (trap 'echo sub' EXIT); trap - EXIT; exit 2")["stdout"], cell(session, "exit 0")["stdout"]), ("sub\n", ""), "until a cell takes it away")
 eq(cell(session, "exec nosuch; echo no")["session"]["state"], sessions()[session]["cells"], "an exec that fails ends its cell")
 eq(printed(session, "for i in 1 2; do [ $i = 1 ] && continue; echo $i; done; echo $-"), "2\nhB\n", "after all these the shell is whole")
 
@@ -164,7 +166,7 @@ eq(refused(answer("run", session=s, code="true")[0]), ("not_found", "/session", 
 
 # ---- what is refused -----------------------------------------------------------------------------
 
-for key, value in (("policy", "observe"), ("env", {"A": "b"}), ("entrypoint", "x.sh"), ("deterministic", True), ("tools", []), ("display", True), ("language", "python")):
+for key, value in (("policy", "observe"), ("env", {"A": "b"}), ("entrypoint", "x.sh"), ("deterministic", True), ("language", "python")):
     error, _ = answer("run", session=session, code="true", **{key: value})
     eq(refused(error), ("bad_request", "/" + key, "conflict"), f"a cell with {key} is refused")
 error, _ = answer("session.open", language="sh")

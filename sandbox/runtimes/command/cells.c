@@ -29,6 +29,7 @@
 #include "proto/base/buf.h"
 #include "sandbox/child_exit.h"
 #include "sandbox/jail_env.h"
+#include "sandbox/runtimes/command/channel.h"
 #include "sandbox/worker/branch.h"
 #include "sandbox/worker/joblink.h"
 #include "sandbox/worker/program.h"
@@ -37,6 +38,7 @@
 
 #define OURS           __attribute__((visibility("default")))
 #define PATH_BYTES     512
+#define EXIT_TRAP      0                  /* bash's number for the trap of EXIT */
 #define LINE_BYTES_MAX ((size_t)16 << 20) /* arguments of a cell, each of their bytes quoted */
 
 /* Bash exports these for the builtins that it loads. */
@@ -49,6 +51,10 @@ extern int indirection_level __attribute__((weak)); /* how many signs `set -x` p
 int reader_loop(void) __attribute__((weak));        /* reads commands and executes them */
 /* Leaves all functions and files that it is in. */
 void run_unwind_protects(void) __attribute__((weak));
+/* Traps by their signals: NULL, text, or 1 if the signal is ignored.  Setting one copies the text. */
+extern char *trap_list[] __attribute__((weak));
+void set_signal(int signal, const char *command) __attribute__((weak));
+void run_trap_cleanup(int signal) __attribute__((weak)); /* the trap does not run any more */
 void exit_shell(int status) __attribute__((weak, noreturn));
 
 static struct {
@@ -57,6 +63,7 @@ static struct {
 	int script; /* bash reads its commands from here; -1: it has not asked yet */
 	int file;   /* bash reads the cell's text from here; -1: it does not */
 	bool is_opened, is_running, is_first;
+	bool has_channels;      /* at CHANNEL_FD_SESSION */
 	bool is_new;            /* since bash wanted to exit, a cell has begun */
 	struct joblink_job job; /* its body has all of the cell */
 	struct program program;
@@ -118,6 +125,30 @@ static void take_stdin(int fd)
 	replace_fd(fd, STDIN_FILENO);
 }
 
+/*
+ * Where programs that the cell starts call tools and display.  The socket is the cell's own; `at` is
+ * how many descriptors came for its streams.
+ */
+static void take_channels(size_t at)
+{
+	if (!cells.program.tools.len && !(cells.program.flags & JOB_FLAG_DISPLAY))
+		return;
+	at += cells.program.has_stdin;
+	if (dup2(cells.job.fds[at], CHANNEL_FD_SESSION) < 0)
+		joblink_fail(cells.sock,
+			"cells of bash that call tools or display need the limit open_files to be "
+			"200 or more");
+	close(cells.job.fds[at]);
+	cells.has_channels = true;
+}
+
+static void leave_channels(void)
+{
+	if (cells.has_channels)
+		close(CHANNEL_FD_SESSION);
+	cells.has_channels = false;
+}
+
 /* The program may stand in another folder now. */
 static void write_files(void)
 {
@@ -168,6 +199,7 @@ static void take_next(void)
 	replace_fd(cells.job.fds[0], STDOUT_FILENO);
 	replace_fd(cells.job.fds[1], STDERR_FILENO);
 	take_stdin(cells.program.has_stdin ? cells.job.fds[2] : -1);
+	take_channels(2);
 	write_files();
 }
 
@@ -204,8 +236,10 @@ static void write_line(void)
 /* Bash asks for its next command: what it had is done. */
 static void begin_next(void)
 {
-	if (cells.is_running)
-		tell(JOB_DONE, last_command_exit_value & 255);
+	if (cells.is_running) {
+		leave_channels();
+		tell(JOB_DONE, JOB_TURN_DONE(cells.program.turn, last_command_exit_value));
+	}
 	buf_done(&cells.line);
 	cells.file_at = 0;
 	if (!cells.is_first)
@@ -310,7 +344,18 @@ OURS int open(const char *path, int flags, ...)
 static bool ends_cell_only(void)
 {
 	return is_head() && cells.is_new && &EOF_Reached && &loop_level && &indirection_level &&
-	       reader_loop && run_unwind_protects && exit_shell;
+	       reader_loop && run_unwind_protects && run_trap_cleanup && set_signal && trap_list &&
+	       exit_shell;
+}
+
+/* Bash takes the trap of EXIT for one that runs and is used up, so the next `exit` would not run it. */
+static void set_exit_trap(void)
+{
+	const char *command = trap_list[EXIT_TRAP];
+
+	run_trap_cleanup(EXIT_TRAP);
+	if ((uintptr_t)command > 1)
+		set_signal(EXIT_TRAP, command);
 }
 
 /*
@@ -321,6 +366,7 @@ __attribute__((noreturn)) static void go_on(int status)
 {
 	cells.is_new = false;
 	run_unwind_protects();
+	set_exit_trap();
 	loop_level = 0;
 	indirection_level = 0;
 	EOF_Reached = 0;
@@ -409,6 +455,7 @@ static void take_first(void)
 		joblink_fail(cells.sock, err.text);
 	if (cells.program.has_stdin)
 		take_stdin(cells.job.fds[0]);
+	take_channels(0);
 	cells.is_first = true;
 }
 

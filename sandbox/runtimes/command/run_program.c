@@ -13,6 +13,7 @@
 #include "sandbox/child_exit.h"
 #include "sandbox/jail_env.h"
 #include "sandbox/runtimes/command/cells.h"
+#include "sandbox/runtimes/command/channel.h"
 #include "sandbox/runtimes/command/tree.h"
 #include "sandbox/worker/joblink.h"
 #include "sandbox/worker/worker.h"
@@ -21,7 +22,6 @@
  * Limits of execve(2): so much for one text, and a quarter of the stack for all of them and their
  * pointers.
  */
-#define CALLS_ENV        "CED_CALLS_FD="
 #define SOCKET_FD_LEAST  200
 #define SOCKET_ENTRY_MAX 64
 #define TEXT_BYTES_MAX   ((size_t)128 << 10)
@@ -325,7 +325,8 @@ void run_program(const struct command *given)
 	if (joblink_wait(WORKER_JOB_FD, &job, &err) < 0 ||
 		program_parse(job.body, job.len, &program, &err) < 0)
 		leave();
-	own.calls_env = program.tools.len ? open_socket(CALLS_ENV) : NULL; /* for ced-call */
+	if (program.tools.len || program.flags & JOB_FLAG_DISPLAY)
+		own.calls_env = open_socket(CHANNEL_ENV "="); /* for ced-call and ced-display */
 	if (program_write(&program, AT_FDCWD, file, &err) < 0 ||
 		run_program_prepare(command, &program, &start, &err) < 0 ||
 		(job.fds[0] >= 0 && program_stdin(job.fds[0], -1, JAIL_TMP_DIR, &err) < 0))

@@ -257,7 +257,8 @@ static int pick_our_files(const char *const *ahead, struct err *err)
 	for (const char *const *file = ahead[0] ? ahead : plain; *file; file++)
 		if (pick_own(TREE_AHEAD_DIR, *file, err) < 0)
 			return -1;
-	if (!ahead[0] && pick_own(TREE_CALL_DIR, TREE_CALL, err) < 0)
+	if (!ahead[0] && (pick_own(TREE_CALL_DIR, TREE_CALL, err) < 0 ||
+				 pick_own(TREE_CALL_DIR, TREE_DISPLAY, err) < 0))
 		return -1;
 	return pick_own(JAIL_HARNESS_DIR, LIBC_LIBRARY, err);
 }

@@ -15,7 +15,8 @@
 /* The folder of our own files inside: the script of `ahead`, and libraries that are preloaded. */
 #define TREE_AHEAD_DIR "/usr/lib/ced"
 #define TREE_CALL_DIR  "/usr/bin"
-#define TREE_CALL      "ced-call" /* by which programs call tools */
+#define TREE_CALL      "ced-call"    /* by which programs call tools */
+#define TREE_DISPLAY   "ced-display" /* and show more than text */
 #define STEADY_SCRIPT  "steady.sh"
 
 /* `interpreter` is bound already and stays; its libraries are copied. */

@@ -344,7 +344,7 @@ function end() {
   try {
     takePowers();
     if (!hasFailed) begin(); // a cell that did not compile never began
-    tell(DONE, exitCode());
+    tell(DONE, job.turn * 256 + exitCode()); // as JOB_TURN_DONE() of slotmsg.h
     job = readCell();
   } catch {
     reallyExit(1); // the program has closed the socket

@@ -118,8 +118,8 @@ function parse(bytes, at, end) {
   const text = (len) => (len ? bytes.toString(undefined, at, (at += len)) : '');
   const take = (len) => bytes.subarray(at, (at += len));
   const codeLen = number(), nameLen = number(), args = number(), env = number(), files = number();
-  const stdin = number(), flags = number(), rulesLen = number(), toolsLen = number();
-  const job = { bytes, codeAt: at, codeLen, code: text(codeLen), name: text(nameLen), flags, args: [], env: [], files: [] };
+  const stdin = number(), flags = number(), rulesLen = number(), toolsLen = number(), turn = number();
+  const job = { bytes, codeAt: at, codeLen, code: text(codeLen), name: text(nameLen), flags, turn, args: [], env: [], files: [] };
   at += rulesLen; // rules of a policy: none is enforced here
   job.tools = text(toolsLen);
   for (let i = 0; i < args; i++) job.args.push(text(number()));
@@ -151,7 +151,7 @@ function readCell() {
 
 // A job as the daemon would send it: a program and its name.
 function writeJob(code, name) {
-  const head = [MAGIC, START, 36 + code.length + name.length, 0, code.length, name.length, 0, 0, 0, 0, 0, 0, 0];
+  const head = [MAGIC, START, 40 + code.length + name.length, 0, code.length, name.length, 0, 0, 0, 0, 0, 0, 0, 0];
   return head.map(littleEndian).join('') + code + name;
 }
 

@@ -678,7 +678,9 @@ static void end_cell(const struct harness *harness, const struct program *progra
 	audit_rest();
 	if (exit_code < 0)
 		exit_code = EXIT_SIGNALED - exit_code;
-	tell(JOB_DONE, flushed ? exit_code : EXIT_UNFLUSHED, NULL, 0);
+	if (!flushed)
+		exit_code = EXIT_UNFLUSHED;
+	tell(JOB_DONE, JOB_TURN_DONE(program->turn, exit_code), NULL, 0);
 }
 
 /*
