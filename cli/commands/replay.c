@@ -97,6 +97,17 @@ static void show_masks(struct cli *cli, const struct value *answer)
 			output_mark(&cli->out, MARK_DOT), masks);
 }
 
+/* Calls of tools that were answered without anybody being asked. */
+static void show_calls(struct cli *cli, const struct value *answer)
+{
+	const struct value *calls = value_get(value_get(answer, "result"), "calls");
+
+	if (value_get(calls, "recorded"))
+		say(&cli->out, PAINT_DIM,
+			"  %s of %s calls of tools were answered from the record; no tool was asked\n",
+			page_text(cli, calls, "recorded"), page_text(cli, calls, "count"));
+}
+
 static void show_one(struct cli *cli, const struct value *answer)
 {
 	bool same = value_as_bool(value_get(answer, "same"), false);
@@ -107,6 +118,7 @@ static void show_one(struct cli *cli, const struct value *answer)
 	say(&cli->out, PAINT_PLAIN, "  %s, as run %s of what %s was\n",
 		page_text(cli, result, "outcome"), page_text(cli, result, "run_id"),
 		page_text(cli, answer, "replay_of"));
+	show_calls(cli, answer);
 	if (same)
 		return;
 	output_heading(&cli->out, "differences");
@@ -208,6 +220,8 @@ static int replay_run(struct cli *cli)
 	if (status != 0)
 		return status;
 	value_map_put(&cli->arena, params, "run_id", value_text(&cli->arena, run_id));
+	if (cli_words(cli, "tool")->count)
+		value_map_put(&cli->arena, params, "calls", value_text(&cli->arena, "client"));
 	for (uint64_t i = 0; status == 0 && i < times; i++)
 		status = replay_once(cli, params, &series, replays);
 	return status == 0 ? finish(&series, given != NULL) : status;
@@ -243,7 +257,8 @@ const struct command replay_command = {
 			"what this variable of cectl's own environment holds is masked again; a run that came with "
 			"secrets wants as many" },
 		{ 0, "tool", "NAME=COMMAND", OPTION_LIST, NULL, NULL,
-			"what answers calls of this tool now, as with `cectl run`; others fail" }),
+			"the program asks tools again, and this one is answered by the command, as with `cectl run`; "
+			"without it, calls get the answers that the record has" }),
 	.operand_least = 1, .operand_most = 1,
 	.examples = EXAMPLES(
 		{ "cectl replay last", "does it come out the same?" },

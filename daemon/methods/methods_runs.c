@@ -366,6 +366,8 @@ static void take_changes(struct call *call, struct value *params)
 
 static void run_again(struct call *call, const struct value *record, const struct value *params)
 {
+	const char *calls = value_as_text(value_get(call->params, "calls"));
+	const bool asks_client = calls && strcmp(calls, "client") == 0;
 	const struct rpc_message message = {
 		.kind = RPC_REQUEST, .msgid = call->msgid, .method = "run", .params = params
 	};
@@ -381,6 +383,7 @@ static void run_again(struct call *call, const struct value *record, const struc
 	if (!request)
 		return;
 	request->replayed = record;
+	request->asks_client = asks_client;
 	request->result.replay_of = value_as_text(value_get(record, "run_id"));
 	request_enter(request, STAGE_CONTRACT);
 }

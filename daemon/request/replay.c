@@ -104,6 +104,7 @@ static const struct part {
 	{ .key = "artifacts", .keys = { "path", "sha256", "mode" }, .is_list = true },
 	{ .key = "artifacts_skipped", .is_list = true },
 	{ .key = "output_errors", .is_list = true },
+	{ .key = "calls", .keys = { "count", "failed", "by_tool" } },
 	{ .key = "refused_calls", .keys = { "call", "kind" }, .is_list = true },
 	{ .key = "findings", .keys = { "rule", "line" }, .is_list = true, .of_policy = true },
 };

@@ -140,6 +140,7 @@ struct request {
 	struct job_spec spec;
 	struct job_result result;
 	const struct value *replayed; /* the record that this run replays, or NULL */
+	bool asks_client;             /* ... its client answers the calls, not the record */
 	struct blob **pins;           /* blobs that its files name */
 	size_t pin_count;
 	struct job_refusals *refusals; /* of a check: all faults; NULL: none, or no memory */

@@ -11,6 +11,7 @@
 #include "daemon/policy/policy.h"
 #include "daemon/record/recorder.h"
 #include "daemon/request/call_approval.h"
+#include "daemon/request/recorded_calls.h"
 #include "daemon/request/request.h"
 #include "daemon/request/stages.h"
 #include "daemon/services.h"
@@ -82,6 +83,7 @@ struct run_call {
 	uint64_t masks;
 	struct call_answer reply;  /* of the client, while it is read */
 	const char *reply_pointer; /* what was wrong with it; NULL: nothing */
+	const struct value *row;   /* of the record that answers it; NULL: none does */
 	bool is_long;              /* read on a thread */
 	bool is_read;              /* private to the work on a thread */
 	struct call_row made, over;
@@ -94,8 +96,10 @@ struct run_calls {
 	uint32_t count;      /* of calls so far ... */
 	uint32_t lost;       /* ... of which so many were not made, as they could not be recorded */
 	uint32_t failed, denied, active, open;
-	uint32_t asked;   /* that wait for an approver */
-	unsigned threads; /* that work for a call */
+	struct recorded_calls *recorded; /* they answer the calls; NULL: the client does */
+	uint32_t repeated;               /* calls that they have answered */
+	uint32_t asked;                  /* that wait for an approver */
+	unsigned threads;                /* that work for a call */
 	bool ended;
 	uint64_t stored_bytes, masks;
 	uint32_t *by_tool; /* in the order of the spec; the last: unknown ones */
@@ -111,7 +115,10 @@ struct run_calls *run_calls_new(struct request *request)
 	if (!calls)
 		return NULL;
 	calls->by_tool = calloc(request->spec.tool_count + 1, sizeof(*calls->by_tool));
-	if (!calls->by_tool) {
+	if (request->replayed && !request->asks_client)
+		calls->recorded = recorded_calls_new(request->replayed);
+	if (!calls->by_tool || (request->replayed && !request->asks_client && !calls->recorded)) {
+		free(calls->by_tool);
 		free(calls);
 		return NULL;
 	}
@@ -151,6 +158,7 @@ void run_calls_free(struct run_calls *calls)
 		list_remove(at); /* its rows are still to be written, and free it */
 		call->calls = NULL;
 	}
+	recorded_calls_free(calls->recorded);
 	free(calls->by_tool);
 	free(calls);
 }
@@ -494,6 +502,7 @@ static void count_end(struct run_call *call)
 
 	calls->failed += call->code != NULL;
 	calls->denied += strcmp(call->verdict, "denied") == 0;
+	calls->repeated += call->row != NULL;
 	calls->masks += call->masks;
 	calls->active -= call->active;
 	if (--calls->open == 0)
@@ -624,7 +633,75 @@ static void call_send(struct run_call *call)
 	buf_done(&message);
 }
 
-/* Its turn has come.  The store gets its row first. */
+/* ---- from the record of a run that is replayed ----------------------------------------------- */
+
+/* Its arguments as they are stored, since those of the record are. */
+static const struct value *args_as_stored(struct run_call *call)
+{
+	const struct json_bounds bounds = { call->kept_args.len, DEPTH_MAX, NODES_MAX };
+	struct value *args = NULL;
+
+	if (!call->masks && !call->calls->request->masked.withheld)
+		return call->args;
+	return json_parse(&call->arena, call->kept_args.data, call->kept_args.len, &bounds, &args,
+		       NULL) < 0
+		       ? call->args
+		       : args;
+}
+
+/* The answer of the record, which passed its checks then. */
+static void write_recorded(void *context)
+{
+	struct run_call *call = context;
+	const uint64_t most = call->calls->request->spec.limits.call_bytes;
+	const struct value *error = value_get(call->row, "error");
+	const struct value *result = value_get(call->row, "result");
+
+	call->is_read = true;
+	if (error) {
+		call->data = value_get(error, "data");
+		call_fail(call, value_as_text(value_get(call->row, "code")),
+			value_as_text(value_get(error, "message")));
+		call->code = call->code ? call->code : "failed";
+	} else if (!call->row || !result) {
+		call->row = NULL;
+		call_fail(call, "not_recorded",
+			arena_printf(&call->arena,
+				"the record that is replayed has no answer to this call of %s: it "
+				"was not called with these arguments, or not so often",
+				call->name));
+	} else if (json_write_text(&call->arena, result, JSON_WRITE_COMPACT, most, &call->answer,
+			   NULL) < 0) {
+		call_fail(call, "too_large", "the recorded result is longer than call_bytes");
+	} else {
+		call->kept_answer = masked_json(call, result, call->answer);
+	}
+	call->verdict = call->row ? "recorded" : "refused";
+	if (call->code)
+		write_error(call);
+}
+
+static void on_recorded_written(void *context)
+{
+	struct run_call *call = context;
+	struct run_calls *calls = call->calls;
+
+	call_work_done(call, write_recorded);
+	call_end(call);
+	calls_let_end(calls);
+}
+
+/* How long its answer is, only its text tells; so it is always written on a thread. */
+static void call_repeat(struct run_call *call)
+{
+	call->row = recorded_calls_take(call->calls->recorded, call->name, args_as_stored(call));
+	call->state = CALL_ANSWERED;
+	call_work(call, SIZE_MAX, write_recorded, on_recorded_written);
+}
+
+/* ---- its turn --------------------------------------------------------------------------------- */
+
+/* The store gets its row first. */
 static void call_start(struct run_call *call)
 {
 	bool durable = call->tool->effects;
@@ -632,6 +709,10 @@ static void call_start(struct run_call *call)
 	list_remove(&call->turn);
 	call->calls->active++;
 	call->active = true;
+	if (call->calls->recorded) {
+		call_repeat(call);
+		return;
+	}
 	call->state = CALL_RECORDED;
 	row_put(call, &call->made, durable, on_made);
 	if (!durable)
@@ -736,8 +817,9 @@ static void call_judge(struct run_call *call)
 	if (found.decision == POLICY_DENY)
 		call_deny(call, arena_printf(&call->arena, "policy %s denies this tool (%s)",
 					policy_name(policy), call->rule ? call->rule : "tools"));
-	else if (found.decision == POLICY_ASK)
-		call_ask(call);
+	else if (found.decision == POLICY_ASK && !call->calls->recorded)
+		call_ask(
+			call); /* a recorded answer has no effect that a person could want to stop */
 	else
 		call_admit(call);
 }
@@ -1024,6 +1106,8 @@ void run_calls_describe(struct run_calls *calls)
 	fill_uint(&fill, "failed", calls->failed);
 	if (calls->denied)
 		fill_uint(&fill, "denied", calls->denied);
+	if (calls->recorded)
+		fill_uint(&fill, "recorded", calls->repeated);
 	fill_int(&fill, "waited_us", execution_waited_us(&request->execution));
 	fill_value(&fill, "by_tool", counts_of(calls, &request->arena));
 	request->result.calls = fill_done(&fill);

@@ -14,7 +14,8 @@
  *	WAITS     for its turn: calls_at_once, and the store must durably know the run
  *	RECORDED  its row must be on the disk first, since the tool has effects
  *	SENT      the client has it
- *	ANSWERED  the answer is read and compared with the tool's schema
+ *	ANSWERED  the answer is read and compared with the tool's schema.  In a replay a call comes
+ *	          here from WAITS, with the recorded answer
  *
  * Long arguments and answers are read on a thread.  The program gets an answer to every call: a
  * result or an error with a code.  The store gets a row for every call that was counted, before the
@@ -50,7 +51,10 @@ enum call_reply {
 	CALL_REPLY_LATE,    /* it has an answer, or is over */
 };
 
-/* For a run whose spec has tools.  NULL: no memory. */
+/*
+ * For a run whose spec has tools.  Calls of a replay are answered from the record, unless its caller
+ * wants them.  NULL: no memory.
+ */
 struct run_calls *run_calls_new(struct request *request);
 
 /* When the request ends.  Accepts NULL. */

@@ -318,7 +318,10 @@ class Client(Methods[Map]):
                                                     "timeout_ms": timeout_ms}))
 
     def runs_replay(self, run_id: str, *, deterministic: Optional[bool] = None, **params: Any) -> Replay:
-        """Runs what the record holds again and compares. Takes `secrets`, `tools` and `on_parked` as `run` does."""
+        """Runs what the record holds again and compares. Takes `secrets`, `tools` and `on_parked` as `run` does.
+
+        Without `tools`, calls of tools get the answers that the record has.
+        """
         job = does.replay_params({"run_id": run_id, "deterministic": deterministic, **params})
         return does.replay(self._run(self._operation("runs.replay", job).steps()))
 

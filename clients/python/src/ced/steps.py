@@ -236,7 +236,8 @@ def replay_params(params: Dict[str, Any]) -> Job:
     """A replay is a run, too: it may wait for a person, and it calls tools."""
     job = Job("", "", None, params)
     del job.params["code"], job.params["language"]
-    job.params.pop("tools", None)
+    if job.params.pop("tools", None) is not None:
+        job.params.setdefault("calls", "client")
     return job
 
 
