@@ -412,7 +412,7 @@ static void show_calls(struct cli *cli, const struct value *record)
 }
 
 /* "api.example.org:443  allowed, 3 times, 1.2 KiB up, 40 KiB down" */
-static void show_connections(struct cli *cli, const struct value *record)
+void record_show_connections(struct cli *cli, const struct value *record)
 {
 	const struct value *rows = value_get(record, "connections");
 	const struct value *others = value_get(record, "connections_others");
@@ -815,7 +815,7 @@ void record_show(struct cli *cli, const struct value *record, bool full)
 	show_evidence(cli, record);
 	show_refused(cli, record);
 	show_calls(cli, record);
-	show_connections(cli, record);
+	record_show_connections(cli, record);
 	show_opened(cli, record);
 	show_output_errors(cli, record);
 	show_limits(cli, record);

@@ -41,3 +41,6 @@ void record_show(struct cli *cli, const struct value *record, bool full);
 
 void record_show_code(struct cli *cli, const struct value *record, bool full);
 void record_show_trace(struct cli *cli, const struct value *record);
+
+/* A section with its connections; nothing for a run without a network. */
+void record_show_connections(struct cli *cli, const struct value *record);

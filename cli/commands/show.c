@@ -1,9 +1,7 @@
-/* cectl show and trace: one run as a page, and its timeline. */
-#include "cli/base/exits.h"
+/* cectl show: one run as a page. */
 #include "cli/commands/commands.h"
 #include "cli/commands/record.h"
 #include "cli/session/page.h"
-#include "proto/base/container.h"
 
 static void show_record(struct cli *cli, const struct value *record)
 {
@@ -35,54 +33,5 @@ const struct command show_command = {
 	.method = "runs.get",
 	.operand_param = "run_id",
 	.show = show_record,
-};
-// clang-format on
-
-/* {run_id, outcome, trace}: the record's own words, without the rest. */
-static int trace_document(struct cli *cli, const struct value *record)
-{
-	static const char *const keys[] = { "run_id", "outcome", "received_us", "metrics",
-		"trace" };
-	struct value *map = value_map(&cli->arena);
-
-	for (size_t i = 0; i < COUNT_OF(keys); i++) {
-		struct value *value = value_get(record, keys[i]);
-
-		if (value)
-			(void)value_map_put(&cli->arena, map, keys[i], value);
-	}
-	return cli_document(cli, map, EXIT_OK);
-}
-
-static int trace_run(struct cli *cli)
-{
-	const struct value *record = NULL;
-	int status = record_get(cli, cli_operand(cli, 0), &record);
-
-	if (status != 0)
-		return status;
-	if (cli->json)
-		return trace_document(cli, record);
-	record_show_head(cli, record);
-	say(&cli->out, PAINT_PLAIN, "\n");
-	record_show_trace(cli, record);
-	return EXIT_OK;
-}
-
-// clang-format off
-const struct command trace_command = {
-	.name = "trace",
-	.operands = "RUN",
-	.summary = "the timeline of a run, step by step",
-	.about =
-		"Shows each step of a run with the time since its request was whole, and a bar for "
-		"how long it took.",
-	.operand_least = 1, .operand_most = 1,
-	.examples = EXAMPLES(
-		{ "cectl trace last", "what happened when, in the newest run" },
-		{ "cectl trace last --json | jq '.trace[] | select(.ok == false)'",
-			"only what went wrong" }),
-	.reads_copy = true,
-	.run = trace_run,
 };
 // clang-format on

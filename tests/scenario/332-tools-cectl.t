@@ -37,6 +37,8 @@ exits 0 "cectl show" cectl show last
 like "$out" 'calls of tools.*upper.*shown.*SHOWN' "has the calls with arguments and results"
 exits 0 "cectl trace" cectl trace last
 like "$out" 'call.made.*upper: 1' "has how many there were"
+like "$out" 'calls of tools.*AFTER +CALL +TOOL +VERDICT.* ms +1 +upper +allowed +ok .*"text"' "and each with its time, verdict, outcome and arguments"
+is "$(json "$(cectl trace last --json)" '[(row["tool"], row["verdict"]) for row in it["tool_calls"]]')" '[["upper", "allowed"]]' "as JSON, too"
 exits 0 "an export" cectl audit export
 like "$out" '"tool_calls":\[\{"call":1,"tool":"upper"' "has them"
 exits 0 "an export without contents" cectl audit export --no-contents
@@ -45,8 +47,11 @@ ok "$([[ $out != *SHOWN* ]]; echo $?)" "but not what they said"
 exits 0 "the record" cectl audit verify
 like "$out" 'no change found' "verifies"
 exits 0 "cectl replay asks the command that it is given" cectl replay last --tool 'upper=jq -c ".text |= ascii_upcase"'
-exits 1 "and without one the call fails" cectl replay last
+exits 1 "and a tool without a command fails" cectl replay last --tool 'other=cat'
 like "$out" 'no such tool|ToolError|exception' "which is a difference"
+exits 0 "without --tool calls get the answers of the record" cectl replay last~1
+like "$out" '1 of 1 calls.*answered from the record' "which it says"
+is "$(json "$(cectl show --json last)" '[it["calls"]["recorded"], [(row["verdict"], row["result"]) for row in it["tool_calls"]]]')" '[1, [["recorded", {"text": "SHOWN"}]]]' "and the new record, too"
 exits 0 "cectl gc takes the contents away" cectl gc --keep-runs 1
 exits 0 "the record" cectl audit verify
 like "$out" 'no change found' "verifies still"

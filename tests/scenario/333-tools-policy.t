@@ -71,6 +71,7 @@ is "$?" 0 "the run goes on"
 like "$(cat "$work/out")" 'a.*b' "and the program gets its answer"
 like "$(cectl show "$run")" 'send_mail.*tools.ask send_\*: approved by uid 0, in act [0-9]+: looked at it' "show says who let it"
 like "$(cectl acts)" 'approvals.approve.*looked at it' "and the record of acts"
+like "$(cectl trace "$run")" 'send_mail +approved by uid 0 +ok' "and trace"
 start_call
 exits 0 "cectl deny RUN --call" cectl deny "$run" --call 1 --reason 'not there'
 wait "$client"
