@@ -6,7 +6,6 @@ here=$(cd "$(dirname "$0")" && pwd)
 mkdir "$work/policies"
 chmod 755 "$work/policies"
 printf '{ "name": "asks", "description": "A test.", "extends": "observe", "tools": { "ask": ["note"] } }\n' >"$work/policies/asks.json"
-: >"$ced_folder/clock"
 head -c 8 /dev/zero >"$ced_folder/clock"
 cp "$CED_BUILD/tests/libclock_shim.so" "$ced_folder/"
 chmod 755 "$ced_folder/libclock_shim.so"
