@@ -52,7 +52,8 @@ exits 0 "the static library links, too" gcc "${programs[0]}.c" -o static -Wl,-Bs
 exits 0 "and runs" ./static
 
 # --- coverage ------------------------------------------------------------------------------------
-mkdir coverage && cd coverage || bail "no folder"
+mkdir coverage
+cd coverage || bail "no folder"
 counted=(gcc -std=gnu17 -D_GNU_SOURCE -O0 -g --coverage -I"$source" -I"$CED_BUILD/generated")
 libraries=("$CED_BUILD/lib/libced_proto.a" "$CED_BUILD/lib/libced_base.a")
 for module in msgpack jansson libpcre2-8 libsodium; do
