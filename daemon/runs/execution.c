@@ -1205,7 +1205,7 @@ static bool take_worker(struct execution *execution, struct worker *worker)
 	worker_take(worker, &worker_events, execution);
 	worker->same_pipes = execution->stdin_inline;
 	expect_calls(execution, worker);
-	return knobs_set(&worker->knobs, limits) == 0;
+	return worker_limit(worker, limits) == 0;
 }
 
 void execution_start(struct execution *execution, struct worker *worker)

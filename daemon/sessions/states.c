@@ -34,12 +34,13 @@ enum {
 
 static const char *const step_words[] = {
 	[STATES_REST] = "rest",
-	[STATES_PARK] = "park",
+	[STATES_OPEN] = "open",
+	[STATES_ROOM] = "room",
 	[STATES_PERMIT] = "permit",
 	[STATES_FORK] = "fork",
 	[STATES_PROMOTE] = "promote",
 	[STATES_WAKE] = "wake",
-	[STATES_ALONE] = "alone",
+	[STATES_BACK] = "back",
 	[STATES_STAND] = "stand",
 };
 
@@ -216,21 +217,46 @@ static void give_up(struct session *session, const char *why)
 	rest(session);
 }
 
+/* ---- leaves --------------------------------------------------------------------------------- */
+
+static bool is_taken(const struct states *states, unsigned leaf)
+{
+	bool taken = false;
+
+	for (unsigned i = 0; i < states->count; i++)
+		taken = taken || states->kept[i].leaf == leaf;
+	return taken;
+}
+
+/* -1: there is none.  A state that has died may still be known, and its leaf is its own. */
+static int empty_leaf(const struct session *session)
+{
+	const struct worker *worker = session->worker;
+
+	for (unsigned i = 0; i < worker->leaf_count; i++)
+		if (!is_taken(&session->states, i) && worker_leaf_is_empty(worker, i))
+			return (int)i;
+	return -1;
+}
+
 /* ---- standing still ------------------------------------------------------------------------- */
 
 static void look_again(void *owner);
 
+static void find_leaf(struct session *session);
+
 /* Whether what the kernel is to do has happened. */
 static bool is_due(const struct session *session)
 {
-	if (!worker_stands(session->worker))
-		return false;
-	return session->states.step != STATES_ALONE || knobs_pids_now(&session->worker->knobs) == 1;
+	return session->states.step == STATES_ROOM ? empty_leaf(session) >= 0
+						   : worker_stands(session->worker);
 }
 
 static void go_on(struct session *session)
 {
-	if (session->states.step == STATES_ALONE)
+	if (session->states.step == STATES_ROOM)
+		find_leaf(session);
+	else if (session->states.step == STATES_BACK)
 		states_keep(session, session->states.number);
 	else
 		rest(session);
@@ -279,7 +305,7 @@ static void stand(struct session *session)
 
 /*
  * The state is never used up: it is kept again under its number.  The client need not wait for that,
- * nor for the end of the worker before it.  Meanwhile the process stands still: it may be hostile.
+ * nor for the end of the worker before it, which stood still until now.
  */
 static void be_back(struct session *session)
 {
@@ -290,8 +316,10 @@ static void be_back(struct session *session)
 	session->states.is_back = true;
 	session->state = session->states.number;
 	session_is_back(session);
-	if (session->end == SESSION_OPEN)
-		look_until(session, STATES_ALONE);
+	if (session->end != SESSION_OPEN)
+		return;
+	worker_kill_leaf(session->worker, session->states.made.leaf);
+	look_until(session, STATES_BACK);
 }
 
 /* ---- keeping -------------------------------------------------------------------------------- */
@@ -302,7 +330,7 @@ static void drop_state(struct session *session, unsigned at)
 
 	remove_state(&session->states, at);
 	session->worker->kept--;
-	if (worker_send_state(session->worker, SLOTMSG_STATE_DROP, number, NULL, -1) < 0)
+	if (worker_send_drop(session->worker, number) < 0)
 		lose(session, "no memory, or its slot does not answer");
 }
 
@@ -410,7 +438,7 @@ static int make_sockets(struct session *session, int *ret_slot_end)
 	return states->made.job ? 0 : -1;
 }
 
-static void ask_permission(struct session *session)
+static void ask_permission(struct session *session, unsigned leaf)
 {
 	auto_fd int slot_end = -1;
 
@@ -418,8 +446,9 @@ static void ask_permission(struct session *session)
 		give_up(session, "memory");
 		return;
 	}
-	if (enter(session, STATES_PERMIT) && worker_send_state(session->worker, SLOTMSG_KEEP,
-						     session->states.number, NULL, slot_end) < 0)
+	session->states.made.leaf = leaf;
+	if (enter(session, STATES_PERMIT) &&
+		worker_send_keep(session->worker, session->states.number, leaf, slot_end) < 0)
 		lose(session, "no memory, or its slot does not answer");
 }
 
@@ -441,35 +470,51 @@ static void fork_now(struct session *session)
 }
 
 /* The session may have ended since the question. */
-static void on_park_knobs(void *context, const struct priv_msg *msg, int *fds, unsigned fd_count)
+static void on_leaf(void *context, const struct priv_msg *msg, int *fds, unsigned fd_count)
 {
 	struct session *session = context;
-	struct knobs park;
+	struct knobs knobs;
 
-	knobs_init(&park);
-	if (msg->error)
+	knobs_init(&knobs);
+	if (msg->error) {
 		close_fds(fds, fd_count);
-	else if (knobs_take(&park, &msg->body.knobs, fds, fd_count) == 0 &&
-		 session->end == SESSION_OPEN && worker_park(session->worker, &park) == 0)
-		ask_permission(session);
-	else if (session->end == SESSION_OPEN)
-		lose(session, "no memory, or its slot does not answer");
-	if (msg->error && session->end == SESSION_OPEN)
-		give_up(session, "host");
-	knobs_done(&park);
+		if (session->end == SESSION_OPEN)
+			give_up(session, "host");
+	} else if (knobs_take(&knobs, &msg->body.knobs, fds, fd_count) < 0) {
+		lose(session, "the spawner sends other files");
+	} else if (session->end == SESSION_OPEN) {
+		worker_add_leaf(session->worker, &knobs);
+		find_leaf(session);
+	}
+	knobs_done(&knobs);
 	session_let_go(session);
 }
 
-static void open_park(struct session *session)
+static void open_leaf(struct session *session)
 {
 	const struct worker *worker = session->worker;
+	const uint32_t leaf = worker->leaf_count + 1;
 	struct priv_msg msg = { .op = PRIV_SLOT };
 
-	msg.body.slot = (struct priv_slot){ worker->zygote->child, PRIV_SLOTS_MAX + worker->index };
-	if (!enter(session, STATES_PARK))
+	msg.body.slot = (struct priv_slot){ worker->zygote->child,
+		leaf * PRIV_SLOTS_MAX + worker->index };
+	if (!enter(session, STATES_OPEN))
 		return;
 	session_hold(session);
-	spawner_ask(worker->zygote->runtime->pool->spawner, &msg, NULL, 0, on_park_knobs, session);
+	spawner_ask(worker->zygote->runtime->pool->spawner, &msg, NULL, 0, on_leaf, session);
+}
+
+/* One for each state that may be kept, and one in which something dies. */
+static void find_leaf(struct session *session)
+{
+	const int leaf = empty_leaf(session);
+
+	if (leaf >= 0)
+		ask_permission(session, (unsigned)leaf);
+	else if (session->worker->leaf_count < session->states.most + 1)
+		open_leaf(session);
+	else
+		look_until(session, STATES_ROOM);
 }
 
 void states_keep(struct session *session, uint32_t number)
@@ -486,27 +531,11 @@ void states_keep(struct session *session, uint32_t number)
 	}
 	while (states->count >= states->most && states->count && session->end == SESSION_OPEN)
 		drop_state(session, oldest_unpinned(states));
-	if (session->end != SESSION_OPEN)
-		return;
-	if (session->worker->has_park)
-		ask_permission(session);
-	else
-		open_park(session);
+	if (session->end == SESSION_OPEN)
+		find_leaf(session);
 }
 
 /* ---- going back ----------------------------------------------------------------------------- */
-
-/* What lives in the leaf is killed.  It dies while the state takes its place. */
-static void promote(struct session *session)
-{
-	if (!enter(session, STATES_PROMOTE))
-		return;
-	worker_kill_run(session->worker);
-	if (worker_hold_still(session->worker, false) < 0 ||
-		worker_send_state(session->worker, SLOTMSG_PROMOTE, session->states.number,
-			&session->limits, -1) < 0)
-		lose(session, "no memory, or its slot does not answer");
-}
 
 void states_go_back(struct session *session, uint32_t number)
 {
@@ -515,7 +544,10 @@ void states_go_back(struct session *session, uint32_t number)
 	assert(session->worker && states_have(states, number));
 
 	states->number = number;
-	promote(session);
+	if (enter(session, STATES_PROMOTE) &&
+		worker_send_promote(session->worker, number,
+			states->kept[find(states, number)].leaf, &session->limits) < 0)
+		lose(session, "its cgroup refuses its limits, or its slot does not answer");
 }
 
 static void wake(struct session *session)

@@ -2,11 +2,14 @@
  * The kept states of a session, as the daemon sees them (sandbox/zygote/states.h has the other
  * side).  While one is made, or goes on, no cell runs:
  *
- *	keep      slot: PARK (once), KEEP ──PERMITTED──► worker goes on: JOB_KEEP ──► it forks
- *	          the state says that it has its files; the slot says KEPT; the worker stands still
- *	go back   the worker is killed; slot: PROMOTE ──PROMOTED──► JOB_WAKE ──► the state has put its
- *	          files back and stands still: the client has its answer.  When the worker before it
- *	          is dead, the state is kept again, since it is never used up
+ *	keep      slot: KEEP ──PERMITTED──► worker goes on: JOB_KEEP ──► it forks; the state says that
+ *	          it has its files; the slot moves it into its leaf: KEPT; the worker stands still
+ *	go back   the state's leaf goes on; slot: PROMOTE ──PROMOTED──► JOB_WAKE ──► the state has put
+ *	          its files back and stands still: the client has its answer.  The worker before it
+ *	          is killed, and the state is kept again, since it is never used up
+ *
+ * Each state has a leaf of cgroups of its own, which becomes that of the worker.  So nobody enters
+ * another cgroup before the answer: for that, the kernel waits 5 to 25 ms after a quiet while.
  */
 #pragma once
 
@@ -22,12 +25,13 @@ struct session;
 /* What is being done. */
 enum states_step {
 	STATES_REST,
-	STATES_PARK,    /* the spawner opens the leaf */
+	STATES_OPEN,    /* the spawner opens another leaf */
+	STATES_ROOM,    /* no leaf is empty yet: something dies in it */
 	STATES_PERMIT,  /* the slot is asked to permit a fork */
 	STATES_FORK,    /* the worker, the state and the slot are to say what they did */
 	STATES_PROMOTE, /* the slot makes a state the worker */
 	STATES_WAKE,    /* the state puts its files back */
-	STATES_ALONE,   /* the worker before it dies, and it stands still */
+	STATES_BACK,    /* it stands still, and is kept again */
 	STATES_STAND,   /* the worker is to stand still again */
 };
 
@@ -36,6 +40,7 @@ enum states_step {
 struct kept_state {
 	uint32_t number;
 	struct watch *job;             /* its job socket */
+	unsigned leaf;                 /* where it stands */
 	bool is_pinned;                /* newer states do not replace it */
 	char name[STATE_NAME_MAX + 1]; /* of a pinned one; "": it has none */
 };

@@ -158,9 +158,23 @@ static int set_when_new(const struct knobs *knobs, uint64_t *set, uint64_t numbe
 	return 0;
 }
 
+/*
+ * What other leaves hold is on the account of the session, too.  The kernel rejects a limit below
+ * what a leaf has already; with no room left, the next page is one too many.
+ */
+static uint64_t memory_left(const struct knobs *knobs, uint64_t bytes)
+{
+	const uint64_t left = bytes > knobs->held_bytes ? bytes - knobs->held_bytes : 0;
+	const uint64_t own = knobs->held_bytes ? knobs_memory_now(knobs) : 0;
+
+	return left > own ? left : own;
+}
+
 int knobs_set(struct knobs *knobs, const struct job_limits *limits)
 {
-	if (set_when_new(knobs, &knobs->memory_set, limits->memory_bytes, set_memory) < 0 ||
+	const uint64_t memory_bytes = memory_left(knobs, limits->memory_bytes);
+
+	if (set_when_new(knobs, &knobs->memory_set, memory_bytes, set_memory) < 0 ||
 		set_when_new(knobs, &knobs->pids_set, limits->pids, set_pids) < 0 ||
 		set_when_new(knobs, &knobs->cpu_set, limits->cpu_percent, set_cpu) < 0)
 		return -1;
@@ -241,7 +255,7 @@ uint64_t knobs_memory_peak(const struct knobs *knobs, const struct knob_counts *
 {
 	uint64_t peak = read_peak(knobs);
 
-	return peak > before->memory_peak ? peak : 0;
+	return peak > before->memory_peak ? peak + knobs->held_bytes : 0;
 }
 
 bool knobs_short_above(const struct knobs *knobs, const struct knob_counts *before,
@@ -251,14 +265,18 @@ bool knobs_short_above(const struct knobs *knobs, const struct knob_counts *befo
 		return false;
 	if (after->has_oom_own)
 		return !knobs_since(before->oom_own, after->oom_own);
-	return knobs_hold(knobs, KNOB_MEMORY_PEAK) && read_peak(knobs) + PEAK_SLACK < limit_bytes;
+	return knobs_hold(knobs, KNOB_MEMORY_PEAK) &&
+	       read_peak(knobs) + knobs->held_bytes + PEAK_SLACK < limit_bytes;
 }
 
-int knobs_freeze(const struct knobs *knobs, bool stand)
+int knobs_freeze(struct knobs *knobs, bool stand)
 {
 	int fd = knobs->fds[KNOB_FREEZE];
 
-	return fd < 0 ? -1 : write_number(fd, stand);
+	if (fd < 0 || write_number(fd, stand) < 0)
+		return -1;
+	knobs->stands = stand;
+	return 0;
 }
 
 uint64_t knobs_pids_now(const struct knobs *knobs)

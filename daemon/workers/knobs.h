@@ -18,6 +18,10 @@ struct knobs {
 	uint64_t memory_set; /* the values written last, so as not to write them again */
 	uint64_t pids_set;
 	uint64_t cpu_set;
+	uint64_t held_bytes; /* of the memory limit, in other leaves of the same session */
+	uint64_t rest_bytes; /* of earlier sessions, such as files in the kernel's cache */
+	bool stands;         /* it was told to stand still */
+	bool is_first;       /* the leaf that the slot's workers enter */
 };
 
 /* The values of the counters at one moment. */
@@ -82,7 +86,7 @@ bool knobs_short_above(const struct knobs *knobs, const struct knob_counts *befo
  * Lets the cgroup's processes stand still, or go on.  They still die when they are killed.  -1: the
  * host has no such knob.
  */
-int knobs_freeze(const struct knobs *knobs, bool stand);
+int knobs_freeze(struct knobs *knobs, bool stand);
 
 /* How many processes and threads are in the cgroup; 0: unknown. */
 uint64_t knobs_pids_now(const struct knobs *knobs);

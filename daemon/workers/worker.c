@@ -188,13 +188,34 @@ static void on_ended(struct worker *worker, const struct slotmsg *msg)
 		worker_release(worker);
 }
 
+static void exchange_leaf(struct worker *worker, struct knobs *leaf)
+{
+	const struct knobs knobs = worker->knobs;
+
+	worker->knobs = *leaf;
+	*leaf = knobs;
+}
+
+/* Nothing is left that could go on. */
+static void return_to_first_leaf(struct worker *worker)
+{
+	for (unsigned i = 0; i < worker->leaf_count; i++) {
+		struct knobs *leaf = &worker->leaves[i];
+
+		if (leaf->is_first)
+			exchange_leaf(worker, leaf);
+		leaf->rest_bytes = knobs_memory_now(leaf);
+	}
+	worker->knobs.held_bytes = worker->knobs.rest_bytes = 0;
+	if (worker->knobs.stands)
+		(void)knobs_freeze(&worker->knobs, false);
+}
+
 static void on_dropped(struct worker *worker)
 {
 	if (worker->state != WORKER_ENDING)
 		return;
-	if (worker->stands)
-		(void)knobs_freeze(&worker->knobs, false); /* nothing is left that could go on */
-	worker->stands = false;
+	return_to_first_leaf(worker);
 	worker->kept = 0;
 	worker->gone_count = 0;
 	move(worker, WORKER_EMPTY);
@@ -493,7 +514,7 @@ struct worker *worker_new(struct zygote *zygote, uint32_t index, int slot_sock, 
 	worker->lifeline = -1;
 	worker->knobs = *knobs;
 	knobs_init(knobs);
-	knobs_init(&worker->park);
+	worker->knobs.is_first = true;
 	knobs_settle(&worker->knobs);
 	worker->slot = watch_new(zygote_loop(zygote), slot_sock, UV_READABLE, on_slot, worker);
 	if (!worker->slot) {
@@ -663,7 +684,6 @@ static int send_cell_of_same_pipes(struct worker *worker, char *body, size_t len
 		free(body);
 		return -1;
 	}
-	worker->stands = false;
 	return worker_send_job(worker, body, len, NULL, 0);
 }
 
@@ -699,7 +719,6 @@ int worker_send_cell(
 		free(body);
 		return -1;
 	}
-	worker->stands = false;
 	all[0] = take_fd(&pipes.out.theirs);
 	all[1] = take_fd(&pipes.errout.theirs);
 	return worker_send_job(worker, body, len, all, 2 + fd_count);
@@ -714,7 +733,6 @@ int worker_end_cell(struct worker *worker, const struct job_limits *limits)
 	worker->made_with = *limits;
 	if (knobs_freeze(&worker->knobs, true) < 0)
 		return -1;
-	worker->stands = true;
 	return slotmsg_send(watch_fd(worker->slot), &msg, NULL, 0, &err);
 }
 
@@ -725,38 +743,106 @@ bool worker_stands(const struct worker *worker)
 
 int worker_hold_still(struct worker *worker, bool stand)
 {
-	if (knobs_freeze(&worker->knobs, stand) < 0)
-		return -1;
-	worker->stands = stand;
-	return 0;
+	return knobs_freeze(&worker->knobs, stand);
 }
 
-int worker_park(struct worker *worker, struct knobs *park)
+/* ---- kept states of a session, in leaves of their own ------------------------------------------ */
+
+void worker_add_leaf(struct worker *worker, struct knobs *knobs)
 {
-	struct slotmsg msg = message_to_slot(worker, SLOTMSG_PARK);
-	struct err err = ERR_INIT;
+	struct knobs *leaf = &worker->leaves[worker->leaf_count];
 
-	worker->park = *park;
-	knobs_init(park);
-	worker->has_park = true;
-	knobs_settle(&worker->park);
-	if (knobs_freeze(&worker->park, true) < 0)
-		return -1;
-	return slotmsg_send(
-		watch_fd(worker->slot), &msg, worker->park.join, worker->park.join_count, &err);
+	assert(worker->leaf_count < WORKER_LEAVES_MAX);
+
+	*leaf = *knobs;
+	knobs_init(knobs);
+	knobs_settle(leaf);
+	worker->leaf_count++;
 }
 
-int worker_send_state(struct worker *worker, enum slotmsg_kind kind, uint32_t number,
-	const struct job_limits *limits, int fd)
+bool worker_leaf_is_empty(const struct worker *worker, unsigned leaf)
+{
+	return knobs_pids_now(&worker->leaves[leaf]) == 0;
+}
+
+/* What a session holds in a leaf where it does not run. */
+static uint64_t held_in(const struct knobs *leaf)
+{
+	return knobs_since(leaf->rest_bytes, knobs_memory_now(leaf));
+}
+
+static uint64_t held_elsewhere(const struct worker *worker)
+{
+	uint64_t bytes = 0;
+
+	for (unsigned i = 0; i < worker->leaf_count; i++)
+		bytes += held_in(&worker->leaves[i]);
+	return bytes;
+}
+
+uint64_t worker_memory(const struct worker *worker)
+{
+	return knobs_memory_now(&worker->knobs) + held_elsewhere(worker);
+}
+
+int worker_limit(struct worker *worker, const struct job_limits *limits)
+{
+	worker->knobs.held_bytes = held_elsewhere(worker);
+	return knobs_set(&worker->knobs, limits);
+}
+
+static struct slotmsg message_about(
+	const struct worker *worker, enum slotmsg_kind kind, uint32_t number)
 {
 	struct slotmsg msg = message_to_slot(worker, kind);
-	struct err err = ERR_INIT;
 
 	msg.state = number;
-	if (limits)
-		slot_limits(worker, limits, &msg);
-	return slotmsg_send(watch_fd(worker->slot), &msg, &fd, fd >= 0, &err);
+	return msg;
 }
+
+int worker_send_keep(struct worker *worker, uint32_t number, unsigned leaf, int hello)
+{
+	const struct slotmsg msg = message_about(worker, SLOTMSG_KEEP, number);
+	struct knobs *knobs = &worker->leaves[leaf];
+	int fds[1 + SLOTMSG_JOIN_FDS_MAX] = { hello };
+	struct err err = ERR_INIT;
+
+	if (!knobs->stands && knobs_freeze(knobs, true) < 0)
+		return -1;
+	memcpy(fds + 1, knobs->join, knobs->join_count * sizeof(*fds));
+	return slotmsg_send(watch_fd(worker->slot), &msg, fds, 1 + knobs->join_count, &err);
+}
+
+int worker_send_promote(struct worker *worker, uint32_t number, unsigned leaf,
+	const struct job_limits *limits)
+{
+	struct slotmsg msg = message_about(worker, SLOTMSG_PROMOTE, number);
+	struct err err = ERR_INIT;
+
+	exchange_leaf(worker, &worker->leaves[leaf]);
+	slot_limits(worker, limits, &msg);
+	if (worker_limit(worker, limits) < 0)
+		return -1;
+	knobs_begin(&worker->knobs, &worker->before);
+	if (knobs_freeze(&worker->knobs, false) < 0)
+		return -1;
+	return slotmsg_send(watch_fd(worker->slot), &msg, NULL, 0, &err);
+}
+
+int worker_send_drop(struct worker *worker, uint32_t number)
+{
+	const struct slotmsg msg = message_about(worker, SLOTMSG_STATE_DROP, number);
+	struct err err = ERR_INIT;
+
+	return slotmsg_send(watch_fd(worker->slot), &msg, NULL, 0, &err);
+}
+
+void worker_kill_leaf(struct worker *worker, unsigned leaf)
+{
+	knobs_kill(&worker->leaves[leaf]);
+}
+
+/* ---- the worker between two cells -------------------------------------------------------------- */
 
 int worker_send_word(struct worker *worker, enum job_kind kind, const int *fds, unsigned fd_count)
 {
@@ -969,6 +1055,7 @@ void worker_close(struct worker *worker)
 	close_pipes(worker);
 	watch_close(worker->slot);
 	knobs_done(&worker->knobs);
-	knobs_done(&worker->park);
+	for (unsigned i = 0; i < worker->leaf_count; i++)
+		knobs_done(&worker->leaves[i]);
 	free(worker);
 }

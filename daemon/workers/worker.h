@@ -29,6 +29,7 @@
 #define WORKER_SILENCE_MS 20000 /* for opening, making or ending; then the slot is given up */
 #define WORKER_DOUBT_MS   3000  /* the same for ending, if the slot was silent before */
 
+#define WORKER_LEAVES_MAX  (PRIV_LEAVES_MAX - 1) /* beside that of the worker */
 #define WORKER_JOB_FDS_MAX 4 /* that go with a job: see joblink.h */
 
 enum worker_state {
@@ -85,12 +86,16 @@ struct worker {
 	unsigned job_messages_most; /* ... and the most before it is no longer read */
 	size_t job_message_bytes;   /* the longest body of one */
 	bool refused;               /* its slot reported a refused call */
-	bool stands;                /* its cgroup was told to stand still */
 	unsigned kept;              /* states of its session, which a kill of the run spares */
 	uint32_t gone[SESSION_STATES_MAX]; /* those that died while a cell ran */
 	unsigned gone_count;
-	bool has_park; /* `park` is open: the leaf where they stand */
-	struct knobs park;
+	/*
+	 * Further leaves of the slot, in which kept states stand.  Each has one of its own, so that
+	 * the worker goes on, dies or runs out of memory alone.  Going back exchanges `knobs` for
+	 * the leaf of the state.
+	 */
+	struct knobs leaves[WORKER_LEAVES_MAX];
+	unsigned leaf_count;
 	char done_run[RUN_ID_LEN + 1]; /* the run, if its end was reported before it was dead */
 	bool ended;                    /* its slot has reported its death */
 	bool doubted;                  /* its slot was silent when its run was over */
@@ -166,12 +171,36 @@ bool worker_stands(const struct worker *worker);
 /* Lets a KEPT worker go on, or stand still.  -1: the host has no such knob. */
 int worker_hold_still(struct worker *worker, bool stand);
 
-/* Opens the leaf where kept states stand still: takes the knobs, and tells the slot.  Once a slot. */
-int worker_park(struct worker *worker, struct knobs *park);
+/* Adds another leaf of the slot, which stays as long as the slot.  Takes the knobs. */
+void worker_add_leaf(struct worker *worker, struct knobs *knobs);
 
-/* Sends KEEP, PROMOTE or STATE_DROP; `limits`: for PROMOTE; `fd` (borrowed; -1: none): for KEEP. */
-int worker_send_state(struct worker *worker, enum slotmsg_kind kind, uint32_t number,
-	const struct job_limits *limits, int fd);
+/* Whether nothing lives in it, also nothing that dies. */
+bool worker_leaf_is_empty(const struct worker *worker, unsigned leaf);
+
+/*
+ * Sends KEEP: permits a fork, whose child says hello at `hello` (borrowed) and is to stand still in
+ * this leaf.  -1: the slot does not answer, or nothing can be told to stand still.
+ */
+int worker_send_keep(struct worker *worker, uint32_t number, unsigned leaf, int hello);
+
+/*
+ * Sends PROMOTE: the state in this leaf becomes the worker and goes on, under these limits.  From here
+ * on, the number of the leaf is that of the leaf where the worker before it was.
+ */
+int worker_send_promote(struct worker *worker, uint32_t number, unsigned leaf,
+	const struct job_limits *limits);
+
+/* Sends STATE_DROP. */
+int worker_send_drop(struct worker *worker, uint32_t number);
+
+/* Kills what lives in it. */
+void worker_kill_leaf(struct worker *worker, unsigned leaf);
+
+/* Writes limits that hold for all leaves of the worker together.  -1: the kernel refuses one. */
+int worker_limit(struct worker *worker, const struct job_limits *limits);
+
+/* The memory of the worker and of its kept states. */
+uint64_t worker_memory(const struct worker *worker);
 
 /* Sends JOB_KEEP or JOB_WAKE.  Takes the descriptors. */
 int worker_send_word(struct worker *worker, enum job_kind kind, const int *fds, unsigned fd_count);

@@ -28,6 +28,7 @@
 #define PRIV_PRELOAD_MAX  1024
 #define PRIV_RUNTIMES_MAX 48 /* of each kind, with its twins */
 #define PRIV_SLOTS_MAX    64 /* slots of one zygote */
+#define PRIV_LEAVES_MAX   18 /* cgroups of one slot: what runs, kept states, what dies */
 #define PRIV_CHILDREN_MAX 64 /* zygotes and inspectors alive together */
 #define PRIV_FDS_MAX      24
 
@@ -101,7 +102,7 @@ struct priv_zygote {
 
 struct priv_slot {
 	uint32_t zygote; /* child */
-	uint32_t slot; /* index, 0 .. slots-1; or slots + index: its second leaf, for kept states */
+	uint32_t slot; /* index, 0 .. slots-1; or n * slots + index: its leaf n, 1 .. PRIV_LEAVES_MAX-1 */
 };
 
 /*

@@ -61,10 +61,9 @@ enum slotmsg_kind {
 	SLOTMSG_COLLECT,
 	/* the cell of a session is over: report it, and count anew.  limits: of the session */
 	SLOTMSG_CELL_END,
-	SLOTMSG_PARK, /* fds: "procs" files of the leaf in which kept states stand still */
 	/*
-	 * state = its number: permits the worker one fork; fd: where the child says hello, from
-	 * which the kernel tells who it is
+	 * state = its number: permits the worker one fork; fds: where the child says hello, from
+	 * which the kernel tells who it is, then "procs" files of the leaf where it is to stand
 	 */
 	SLOTMSG_KEEP,
 	SLOTMSG_PROMOTE,     /* state: it becomes the worker, whose processes are killed */

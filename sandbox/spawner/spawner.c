@@ -65,7 +65,10 @@ static uint32_t slots_in_use(const struct spawner *spawner)
 	return slots;
 }
 
-/* Slots count from 0; the zygote is not one of them.  The second leaf of each comes behind all. */
+/*
+ * Slots count from 0; the zygote is not one of them.  Where kept states stand, a slot has further
+ * leaves, whose numbers come behind those of all slots.
+ */
 #define NO_SLOT (-1)
 
 static void leaf_of(const struct resident *resident, int slot, char *ret_leaf)
@@ -81,7 +84,7 @@ static bool remove_leaves(const struct spawner *spawner, const struct resident *
 	char leaf[CGROUP_NAME_MAX];
 	bool gone = true;
 
-	for (int slot = NO_SLOT; slot < (int)(2 * resident->slots); slot++) {
+	for (int slot = NO_SLOT; slot < (int)resident->leaves; slot++) {
 		leaf_of(resident, slot, leaf);
 		gone = cgroup_remove(&spawner->cgroups, leaf) && gone;
 	}
@@ -136,7 +139,7 @@ static int start_resident(struct spawner *spawner, struct resident *resident, ui
 {
 	if (!is_local_socket(spec->socket))
 		return err_set(err, ERR_INVALID, "a jail needs a local socket");
-	*resident = (struct resident){ ++spawner->last_id, slots, CHILD_INIT, 0 };
+	*resident = (struct resident){ ++spawner->last_id, slots, 0, CHILD_INIT, 0 };
 	if (child_begin(&resident->child, spec, err) < 0 || settle(spawner, resident, err) < 0 ||
 		child_go(&resident->child, err) < 0) {
 		child_end(&resident->child);
@@ -229,7 +232,7 @@ static int answer_slot(struct spawner *spawner, struct exchange *exchange, struc
 	uid_t joiner = CGROUP_AS_WE_ARE;
 	char leaf[CGROUP_NAME_MAX];
 
-	if (!resident || asked->slot >= 2 * resident->slots)
+	if (!resident || asked->slot >= PRIV_LEAVES_MAX * resident->slots)
 		return err_set(
 			err, ERR_MISSING, "zygote %u has no slot %u", asked->zygote, asked->slot);
 	/* in the zygote's block (see maps_of()): the zygote first, then its slots */
@@ -237,6 +240,8 @@ static int answer_slot(struct spawner *spawner, struct exchange *exchange, struc
 		joiner =
 			maps_of(spawner, resident).uids.outside + 1 + asked->slot % resident->slots;
 	leaf_of(resident, (int)asked->slot, leaf);
+	if (resident->leaves <= asked->slot)
+		resident->leaves = asked->slot + 1;
 	if (cgroup_make(&spawner->cgroups, leaf, err) < 0 ||
 		cgroup_knobs(&spawner->cgroups, leaf, joiner, &exchange->answer->body.knobs,
 			exchange->answer_fds, err) < 0)

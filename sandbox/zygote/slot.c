@@ -18,6 +18,7 @@
 
 #include "proto/base/cleanup.h"
 #include "proto/base/clock.h"
+#include "proto/base/container.h"
 #include "proto/base/fdio.h"
 #include "proto/jail_dirs.h"
 #include "sandbox/child_exit.h"
@@ -653,18 +654,6 @@ static int on_cell_end(struct slot *slot, const struct slotmsg *msg, int *fds, s
 
 /* ---- kept states ---------------------------------------------------------------------------- */
 
-static int on_park(struct slot *slot, const struct slotmsg *msg, int *fds, struct err *err)
-{
-	unsigned count = 0;
-
-	(void)msg;
-	(void)err;
-	while (count < SLOTMSG_JOIN_FDS_MAX && fds[count] >= 0)
-		count++;
-	states_park(&slot->states, fds, count);
-	return 0;
-}
-
 static int tell_state(const struct slot *slot, enum slotmsg_kind kind, uint32_t number, pid_t pid,
 	const struct err *why, struct err *err)
 {
@@ -682,10 +671,13 @@ static int tell_state(const struct slot *slot, enum slotmsg_kind kind, uint32_t 
 static int on_keep(struct slot *slot, const struct slotmsg *msg, int *fds, struct err *err)
 {
 	struct err why = ERR_INIT;
+	unsigned count = 0;
 
+	while (count < 1 + SLOTMSG_JOIN_FDS_MAX && fds[count] >= 0)
+		count++;
 	if (slot->worker <= 0)
 		(void)err_set(&why, ERR_MISSING, "the worker is dead");
-	else if (states_begin(&slot->states, msg->state, take_fd(&fds[0]), &why) == 0) {
+	else if (states_begin(&slot->states, msg->state, fds, count, &why) == 0) {
 		notify_permit(&slot->notify, slot->worker);
 		return tell_state(slot, SLOTMSG_PERMITTED, msg->state, slot->worker, NULL, err);
 	}
@@ -715,8 +707,7 @@ static int promote(struct slot *slot, const struct slotmsg *msg, struct err *err
 
 	if (slot->init <= 0)
 		return err_set(err, ERR_MISSING, "nothing lives");
-	if (states_promote(&slot->states, msg->state, slot->joins, slot->join_count, &state, err) <
-		0)
+	if (states_promote(&slot->states, msg->state, &state, err) < 0)
 		return -1;
 	if (slot->worker > 0)
 		states_bury(&slot->states, slot->worker, slot->worker_fd);
@@ -803,7 +794,6 @@ static int (*const slot_handlers[SLOTMSG_KIND_COUNT])(
 	[SLOTMSG_COLLECT] = on_collect,
 	[SLOTMSG_WORKER_DROP] = on_drop,
 	[SLOTMSG_CELL_END] = on_cell_end,
-	[SLOTMSG_PARK] = on_park,
 	[SLOTMSG_KEEP] = on_keep,
 	[SLOTMSG_PROMOTE] = on_promote,
 	[SLOTMSG_STATE_DROP] = on_state_drop,
@@ -819,12 +809,14 @@ enum {
 static int slot_on_message(struct slot *slot, struct err *err)
 {
 	struct slotmsg msg;
-	int fds[1 + SLOTMSG_JOIN_FDS_MAX] = { -1 };
+	int fds[1 + SLOTMSG_JOIN_FDS_MAX];
 	unsigned fd_count = 0;
 	int result = slotmsg_recv(slot->sock, &msg, fds, &fd_count, err);
 
 	if (result <= 0)
 		return result;
+	for (unsigned i = fd_count; i < COUNT_OF(fds); i++)
+		fds[i] = -1;
 	if (!slot_handlers[msg.kind]) {
 		close_fds(fds, fd_count);
 		return err_set(
@@ -847,7 +839,7 @@ enum {
 	POLL_OPENED,
 	POLL_HELLO,
 	POLL_STATES, /* and behind it */
-	POLL_COUNT = POLL_STATES + SESSION_STATES_MAX
+	POLL_COUNT = POLL_STATES + STATES_PROCESSES_MAX
 };
 
 /* The filter refused a call of the program: it is answered, or the run is killed. */

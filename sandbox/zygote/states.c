@@ -13,25 +13,26 @@
 #include "proto/base/cleanup.h"
 #include "proto/base/fdio.h"
 
-void states_park(struct states *states, int *fds, unsigned count)
-{
-	close_fds(states->parks, states->park_count);
-	states->park_count = count;
-	for (unsigned i = 0; i < count; i++)
-		states->parks[i] = take_fd(&fds[i]);
-}
-
 /* ---- making --------------------------------------------------------------------------------- */
 
-int states_begin(struct states *states, uint32_t number, int hello, struct err *err)
+int states_begin(struct states *states, uint32_t number, int *fds, unsigned count, struct err *err)
 {
-	if (states->count == SESSION_STATES_MAX || states->hello >= 0 || !states->park_count) {
-		close(hello);
+	if (states->count == STATES_PROCESSES_MAX || states->hello >= 0) {
+		close_fds(fds, count);
 		return err_set(err, ERR_PROTOCOL, "keep is out of turn");
 	}
-	states->hello = hello;
+	states->hello = take_fd(&fds[0]);
+	states->join_count = count - 1;
+	for (unsigned i = 0; i < states->join_count; i++)
+		states->joins[i] = take_fd(&fds[1 + i]);
 	states->making = number;
 	return 0;
+}
+
+static void forget_joins(struct states *states)
+{
+	close_fds(states->joins, states->join_count);
+	states->join_count = 0;
 }
 
 /* The kernel says who has sent the byte.  0: all who could have closed it; -1: nobody it can name. */
@@ -81,18 +82,18 @@ static bool is_child(pid_t pid)
 	       info.si_pid == 0;
 }
 
-static int join(const int *procs, unsigned count, pid_t pid, struct err *err)
+static int join(const struct states *states, pid_t pid, struct err *err)
 {
 	char text[16];
 
 	(void)snprintf(text, sizeof(text), "%d", pid);
-	for (unsigned i = 0; i < count; i++)
-		if (pwrite(procs[i], text, strlen(text), 0) < 0)
-			return err_sys(err, "procs file %u of %u", i + 1, count);
+	for (unsigned i = 0; i < states->join_count; i++)
+		if (pwrite(states->joins[i], text, strlen(text), 0) < 0)
+			return err_sys(err, "procs file %u of %u", i + 1, states->join_count);
 	return 0;
 }
 
-int states_hear(struct states *states, pid_t worker, struct state *ret_state, struct err *err)
+static int hear(struct states *states, pid_t worker, struct state *ret_state, struct err *err)
 {
 	auto_fd int hello = take_fd(&states->hello);
 	struct state state = { .number = states->making, .pid = who_says_hello(hello) };
@@ -101,7 +102,7 @@ int states_hear(struct states *states, pid_t worker, struct state *ret_state, st
 		return err_set(err, ERR_CLOSED, "the worker has not forked") + 1;
 	if (state.pid < 0 || is_known(states, worker, state.pid) || !is_child(state.pid))
 		return err_set(err, ERR_PROTOCOL, "another process than a new one says hello");
-	if (join(states->parks, states->park_count, state.pid, err) < 0)
+	if (join(states, state.pid, err) < 0)
 		return -1;
 	state.pidfd = (int)syscall(SYS_pidfd_open, state.pid, 0);
 	if (state.pidfd < 0)
@@ -109,6 +110,14 @@ int states_hear(struct states *states, pid_t worker, struct state *ret_state, st
 	states->list[states->count++] = state;
 	*ret_state = state;
 	return 1;
+}
+
+int states_hear(struct states *states, pid_t worker, struct state *ret_state, struct err *err)
+{
+	int heard = hear(states, worker, ret_state, err);
+
+	forget_joins(states);
+	return heard;
 }
 
 /* ---- ending --------------------------------------------------------------------------------- */
@@ -126,15 +135,13 @@ static void take_out(struct states *states, struct state *state)
 	*state = states->list[--states->count];
 }
 
-int states_promote(struct states *states, uint32_t number, const int *joins, unsigned join_count,
-	struct state *ret_state, struct err *err)
+int states_promote(
+	struct states *states, uint32_t number, struct state *ret_state, struct err *err)
 {
 	struct state *state = find(states, number);
 
 	if (!state)
 		return err_set(err, ERR_MISSING, "there is no state %u", number);
-	if (join(joins, join_count, state->pid, err) < 0)
-		return -1;
 	*ret_state = *state;
 	take_out(states, state);
 	return 0;
@@ -186,4 +193,5 @@ void states_forget(struct states *states)
 	while (states->count)
 		(void)states_drop(states, states->list[0].number);
 	close_fds(&states->hello, 1);
+	forget_joins(states);
 }

@@ -14,6 +14,9 @@
 
 #include "proto/internal/slotmsg.h"
 
+/* All kept ones, and workers whose place one of them took and which die. */
+#define STATES_PROCESSES_MAX (SESSION_STATES_MAX + 2)
+
 struct state {
 	uint32_t number; /* 0: a worker whose place another one has taken, and which dies */
 	pid_t pid;
@@ -21,24 +24,24 @@ struct state {
 };
 
 struct states {
-	struct state list[SESSION_STATES_MAX];
+	struct state list[STATES_PROCESSES_MAX];
 	unsigned count;
-	int parks[SLOTMSG_JOIN_FDS_MAX]; /* "procs" files of the leaf where they stand */
-	unsigned park_count;
+	int joins[SLOTMSG_JOIN_FDS_MAX]; /* of the state that is being made: "procs" of its leaf */
+	unsigned join_count;
 	int hello;       /* of the state that is being made, else -1 */
 	uint32_t making; /* its number */
 };
 
 #define STATES_INIT                                       \
 	{                                                 \
-		.park_count = 0, .hello = -1, .making = 0 \
+		.join_count = 0, .hello = -1, .making = 0 \
 	}
 
-/* Takes the "procs" files. */
-void states_park(struct states *states, int *fds, unsigned count);
-
-/* Begins to make a state.  Takes `hello`, which has SO_PASSCRED.  -1: there is no room, or one is being made. */
-int states_begin(struct states *states, uint32_t number, int hello, struct err *err);
+/*
+ * Begins to make a state.  Takes the descriptors: `hello`, which has SO_PASSCRED, then the "procs"
+ * files of its leaf.  -1: there is no room, or one is being made.
+ */
+int states_begin(struct states *states, uint32_t number, int *fds, unsigned count, struct err *err);
 
 /*
  * There is something to read from `hello`.  1: the state is kept and in its leaf.  0: nobody is there
@@ -47,9 +50,9 @@ int states_begin(struct states *states, uint32_t number, int hello, struct err *
  */
 int states_hear(struct states *states, pid_t worker, struct state *ret_state, struct err *err);
 
-/* Takes the state out of the list, into the leaf of `joins`.  -1: there is none, or it cannot move. */
-int states_promote(struct states *states, uint32_t number, const int *joins, unsigned join_count,
-	struct state *ret_state, struct err *err);
+/* Takes the state out of the list.  It stays in its leaf.  -1: there is none. */
+int states_promote(
+	struct states *states, uint32_t number, struct state *ret_state, struct err *err);
 
 /* Kills a worker, after states_promote(), and takes it over. */
 void states_bury(struct states *states, pid_t worker, int pidfd);

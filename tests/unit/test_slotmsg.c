@@ -79,17 +79,16 @@ TEST(every_kind_travels_with_the_descriptors_it_needs_and_no_others)
 	static const unsigned least[SLOTMSG_KIND_COUNT] = { [SLOTMSG_SLOT_OPEN] = 1,
 		[SLOTMSG_WORKER_MAKE] = 4,
 		[SLOTMSG_COLLECT] = 2,
-		[SLOTMSG_PARK] = 1,
-		[SLOTMSG_KEEP] = 1,
+		[SLOTMSG_KEEP] = 2,
 		[SLOTMSG_NETWORK] = 2 };
 	int before = open_count();
 
 	for (uint32_t kind = 1; kind < SLOTMSG_KIND_COUNT; kind++) {
 		struct slotmsg msg = slotmsg_of((enum slotmsg_kind)kind);
-		unsigned most = kind == SLOTMSG_SLOT_OPEN ? 1 + SLOTMSG_JOIN_FDS_MAX
-				: kind == SLOTMSG_ADJUST  ? 1
-				: kind == SLOTMSG_PARK    ? SLOTMSG_JOIN_FDS_MAX
-							  : least[kind];
+		bool joins = kind == SLOTMSG_SLOT_OPEN || kind == SLOTMSG_KEEP;
+		unsigned most = joins                    ? 1 + SLOTMSG_JOIN_FDS_MAX
+				: kind == SLOTMSG_ADJUST ? 1
+							 : least[kind];
 		struct err err = ERR_INIT;
 
 		CHECK(strcmp(slotmsg_kind_word(kind), "unknown") != 0);

@@ -19,19 +19,30 @@
 	} while (0)
 
 static struct err err = ERR_INIT;
-static int parks[1];
-static char park_path[] = "/tmp/ced-park.XXXXXX";
+static int procs = -1; /* stands for the "procs" file of the leaf that was used last */
 
 static struct states made(void)
 {
-	struct states states = STATES_INIT;
+	return (struct states)STATES_INIT;
+}
 
-	memcpy(park_path + strlen(park_path) - 6, "XXXXXX", 6);
-	parks[0] = mkstemp(park_path);
-	MUST(parks[0] >= 0 && unlink(park_path) == 0);
-	states_park(&states, parks, 1);
-	MUST(parks[0] == -1);
-	return states;
+/* Begins one in a leaf of its own. */
+static int begin(struct states *states, uint32_t number, int hello)
+{
+	char path[] = "/tmp/ced-procs.XXXXXX";
+	int fds[] = { hello, mkstemp(path) };
+
+	MUST(fds[1] >= 0 && unlink(path) == 0);
+	close(procs);
+	procs = dup(fds[1]);
+	return states_begin(states, number, fds, 2, &err);
+}
+
+static int pid_in_leaf(void)
+{
+	char text[16] = "";
+
+	return pread(procs, text, sizeof(text) - 1, 0) > 0 ? atoi(text) : 0;
 }
 
 static int hello_pair(int *ret_theirs)
@@ -66,7 +77,7 @@ static struct state kept(struct states *states, uint32_t number)
 	int theirs;
 	int ours = hello_pair(&theirs);
 
-	MUST(states_begin(states, number, ours, &err) == 0);
+	MUST(begin(states, number, ours) == 0);
 	(void)state_that_says(theirs);
 	while (recv(ours, &(char){ 0 }, 1, MSG_PEEK) < 0)
 		;
@@ -79,12 +90,11 @@ TEST(a_child_that_says_hello_is_a_state_and_is_moved)
 {
 	struct states states = made();
 	struct state state = kept(&states, 5);
-	char text[16] = "";
 
 	CHECK_EQ_INT(state.number, 5);
 	CHECK_EQ_INT(states.count, 1);
-	CHECK(pread(states.parks[0], text, sizeof(text) - 1, 0) > 0);
-	CHECK_EQ_INT(atoi(text), state.pid);
+	CHECK_EQ_INT(pid_in_leaf(), state.pid);
+	CHECK_EQ_INT(states.join_count, 0);
 	CHECK(states_drop(&states, 5));
 	CHECK(!states_drop(&states, 5));
 	CHECK(waitpid(state.pid, NULL, 0) < 0); /* it is reaped */
@@ -98,13 +108,13 @@ TEST(the_worker_itself_and_strangers_are_no_states)
 	int theirs;
 	int ours = hello_pair(&theirs);
 
-	CHECK(states_begin(&states, 1, ours, &err) == 0);
+	CHECK(begin(&states, 1, ours) == 0);
 	CHECK(send(theirs, "", 1, 0) == 1); /* we are the worker */
 	CHECK_EQ_INT(states_hear(&states, getpid(), &state, &err), -1);
 	close(theirs);
 
 	ours = hello_pair(&theirs);
-	CHECK(states_begin(&states, 2, ours, &err) == 0);
+	CHECK(begin(&states, 2, ours) == 0);
 	CHECK(send(theirs, "", 1, 0) == 1); /* we are no child of ours */
 	CHECK_EQ_INT(states_hear(&states, 1, &state, &err), -1);
 	close(theirs);
@@ -118,7 +128,7 @@ TEST(a_hello_that_nobody_can_say_any_more_is_no_breach)
 	int theirs;
 	int ours = hello_pair(&theirs);
 
-	CHECK(states_begin(&states, 1, ours, &err) == 0);
+	CHECK(begin(&states, 1, ours) == 0);
 	close(theirs);
 	CHECK_EQ_INT(states_hear(&states, getpid(), &state, &err), 0);
 }
@@ -129,14 +139,14 @@ TEST(only_one_is_made_at_a_time_and_not_too_many)
 	int theirs;
 	int ours = hello_pair(&theirs);
 
-	CHECK(states_begin(&states, 1, ours, &err) == 0);
-	CHECK(states_begin(&states, 2, dup(theirs), &err) < 0);
+	CHECK(begin(&states, 1, ours) == 0);
+	CHECK(begin(&states, 2, dup(theirs)) < 0);
 	states_forget(&states);
 	close(theirs);
-	for (uint32_t i = 1; i <= SESSION_STATES_MAX; i++)
+	for (uint32_t i = 1; i <= STATES_PROCESSES_MAX; i++)
 		(void)kept(&states, i);
 	ours = hello_pair(&theirs);
-	CHECK(states_begin(&states, 99, ours, &err) < 0);
+	CHECK(begin(&states, 99, ours) < 0);
 	close(theirs);
 	states_forget(&states);
 	CHECK_EQ_INT(states.count, 0);
@@ -177,24 +187,29 @@ TEST(a_state_that_dies_is_reaped_and_named)
 	states_forget(&states);
 }
 
-TEST(a_promoted_state_leaves_the_list_for_another_leaf)
+TEST(each_state_is_moved_into_the_leaf_that_came_with_its_number)
+{
+	struct states states = made();
+	struct state first = kept(&states, 1);
+	struct state second;
+
+	CHECK_EQ_INT(pid_in_leaf(), first.pid);
+	second = kept(&states, 2);
+	CHECK_EQ_INT(pid_in_leaf(), second.pid);
+	states_forget(&states);
+}
+
+TEST(a_promoted_state_leaves_the_list_and_stays_in_its_leaf)
 {
 	struct states states = made();
 	struct state state = kept(&states, 3);
 	struct state promoted;
-	char text[16] = "";
-	int joins[1];
 
-	memcpy(park_path + strlen(park_path) - 6, "XXXXXX", 6);
-	joins[0] = mkstemp(park_path);
-	CHECK(unlink(park_path) == 0);
-	CHECK(states_promote(&states, 4, joins, 1, &promoted, &err) < 0);
-	CHECK(states_promote(&states, 3, joins, 1, &promoted, &err) == 0);
+	CHECK(states_promote(&states, 4, &promoted, &err) < 0);
+	CHECK(states_promote(&states, 3, &promoted, &err) == 0);
 	CHECK_EQ_INT(promoted.pid, state.pid);
 	CHECK_EQ_INT(states.count, 0);
-	CHECK(pread(joins[0], text, sizeof(text) - 1, 0) > 0);
-	CHECK_EQ_INT(atoi(text), state.pid);
+	CHECK_EQ_INT(pid_in_leaf(), state.pid);
 	CHECK(kill(state.pid, SIGKILL) == 0 && waitpid(state.pid, NULL, 0) == state.pid);
 	close(promoted.pidfd);
-	close_fds(joins, 1);
 }
