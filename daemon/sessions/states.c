@@ -245,11 +245,18 @@ static void look_again(void *owner);
 
 static void find_leaf(struct session *session);
 
-/* Whether what the kernel is to do has happened. */
+/*
+ * Whether what the kernel is to do has happened.  A state that made threads when it was woken can never
+ * be kept again: then the session is lost after a time, since no state may be used up in silence.
+ */
 static bool is_due(const struct session *session)
 {
-	return session->states.step == STATES_ROOM ? empty_leaf(session) >= 0
-						   : worker_stands(session->worker);
+	const enum states_step step = session->states.step;
+
+	if (step == STATES_ROOM)
+		return empty_leaf(session) >= 0;
+	return worker_stands(session->worker) &&
+	       (step != STATES_BACK || knobs_pids_now(&session->worker->knobs) == 1);
 }
 
 static void go_on(struct session *session)
