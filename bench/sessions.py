@@ -124,10 +124,11 @@ def measure(asker, rounds):
 def tell(took_ms):
     hello = statistics.median(took_ms["hello"])
     run = statistics.median(took_ms["print(N)"])
-    print(f"{'':26} {'p50 ms':>8} {'p90 ms':>8} {'hellos':>8} {'print(N)s':>10}")
+    print(f"{'':26} {'p10 ms':>8} {'p50 ms':>8} {'p90 ms':>8} {'hellos':>8} {'print(N)s':>10}")
     for name, took in took_ms.items():
-        p50, p90 = statistics.median(took), sorted(took)[len(took) * 9 // 10]
-        print(f"{name:26} {p50:8.2f} {p90:8.2f} {p50 / hello:8.1f} {p50 / run:10.2f}")
+        p50 = statistics.median(took)
+        p10, p90 = (sorted(took)[len(took) * part // 10] for part in (1, 9))
+        print(f"{name:26} {p10:8.2f} {p50:8.2f} {p90:8.2f} {p50 / hello:8.1f} {p50 / run:10.2f}")
 
 
 def memory_of_a_state(asker):

@@ -384,8 +384,7 @@ static struct value *describe(struct arena *arena, const struct session *session
 	fill_optional_text(&map, "not_kept", session->states.why_not);
 	fill_bool(&map, "busy", session->now != NULL);
 	fill_uint(&map, "waiting", session->waiting_count);
-	fill_uint(&map, "memory_bytes",
-		session->worker ? worker_memory(session->worker) : 0);
+	fill_uint(&map, "memory_bytes", session->worker ? worker_memory(session->worker) : 0);
 	fill_int(&map, "opened_us", session->opened_wall_us);
 	fill_int(&map, "expires_us", session_expires_wall_us(session));
 	return fill_done(&map);

@@ -312,7 +312,7 @@ static void stand(struct session *session)
 
 /*
  * The state is never used up: it is kept again under its number.  The client need not wait for that,
- * nor for the end of the worker before it, which stood still until now.
+ * nor for the end of what else was in the leaf of the worker before it, and stood still until now.
  */
 static void be_back(struct session *session)
 {
@@ -503,8 +503,8 @@ static void open_leaf(struct session *session)
 	const uint32_t leaf = worker->leaf_count + 1;
 	struct priv_msg msg = { .op = PRIV_SLOT };
 
-	msg.body.slot = (struct priv_slot){ worker->zygote->child,
-		leaf * PRIV_SLOTS_MAX + worker->index };
+	msg.body.slot =
+		(struct priv_slot){ worker->zygote->child, leaf * PRIV_SLOTS_MAX + worker->index };
 	if (!enter(session, STATES_OPEN))
 		return;
 	session_hold(session);

@@ -5,8 +5,8 @@
  *	keep      slot: KEEP ──PERMITTED──► worker goes on: JOB_KEEP ──► it forks; the state says that
  *	          it has its files; the slot moves it into its leaf: KEPT; the worker stands still
  *	go back   the state's leaf goes on; slot: PROMOTE ──PROMOTED──► JOB_WAKE ──► the state has put
- *	          its files back and stands still: the client has its answer.  The worker before it
- *	          is killed, and the state is kept again, since it is never used up
+ *	          its files back and stands still: the client has its answer.  What is left of the
+ *	          worker before it is killed, and the state is kept again: it is never used up
  *
  * Each state has a leaf of cgroups of its own, which becomes that of the worker.  So nobody enters
  * another cgroup before the answer: for that, the kernel waits 5 to 25 ms after a quiet while.

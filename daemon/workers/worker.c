@@ -813,8 +813,8 @@ int worker_send_keep(struct worker *worker, uint32_t number, unsigned leaf, int 
 	return slotmsg_send(watch_fd(worker->slot), &msg, fds, 1 + knobs->join_count, &err);
 }
 
-int worker_send_promote(struct worker *worker, uint32_t number, unsigned leaf,
-	const struct job_limits *limits)
+int worker_send_promote(
+	struct worker *worker, uint32_t number, unsigned leaf, const struct job_limits *limits)
 {
 	struct slotmsg msg = message_about(worker, SLOTMSG_PROMOTE, number);
 	struct err err = ERR_INIT;

@@ -30,7 +30,7 @@
 #define WORKER_DOUBT_MS   3000  /* the same for ending, if the slot was silent before */
 
 #define WORKER_LEAVES_MAX  (PRIV_LEAVES_MAX - 1) /* beside that of the worker */
-#define WORKER_JOB_FDS_MAX 4 /* that go with a job: see joblink.h */
+#define WORKER_JOB_FDS_MAX 4                     /* that go with a job: see joblink.h */
 
 enum worker_state {
 	WORKER_OPENING,
@@ -187,8 +187,8 @@ int worker_send_keep(struct worker *worker, uint32_t number, unsigned leaf, int 
  * Sends PROMOTE: the state in this leaf becomes the worker and goes on, under these limits.  From here
  * on, the number of the leaf is that of the leaf where the worker before it was.
  */
-int worker_send_promote(struct worker *worker, uint32_t number, unsigned leaf,
-	const struct job_limits *limits);
+int worker_send_promote(
+	struct worker *worker, uint32_t number, unsigned leaf, const struct job_limits *limits);
 
 /* Sends STATE_DROP. */
 int worker_send_drop(struct worker *worker, uint32_t number);

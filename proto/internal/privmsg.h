@@ -102,7 +102,7 @@ struct priv_zygote {
 
 struct priv_slot {
 	uint32_t zygote; /* child */
-	uint32_t slot; /* index, 0 .. slots-1; or n * slots + index: its leaf n, 1 .. PRIV_LEAVES_MAX-1 */
+	uint32_t slot; /* index, 0 .. slots-1; or n * slots + index: its further leaf n */
 };
 
 /*

@@ -229,21 +229,18 @@ static int answer_slot(struct spawner *spawner, struct exchange *exchange, struc
 {
 	const struct priv_slot *asked = &exchange->asked->body.slot;
 	struct resident *resident = resident_of(spawner, asked->zygote);
-	uid_t joiner = CGROUP_AS_WE_ARE;
+	uid_t uid = CGROUP_AS_WE_ARE;
 	char leaf[CGROUP_NAME_MAX];
 
 	if (!resident || asked->slot >= PRIV_LEAVES_MAX * resident->slots)
-		return err_set(
-			err, ERR_MISSING, "zygote %u has no slot %u", asked->zygote, asked->slot);
+		return err_set(err, ERR_MISSING, "%u: no leaf %u", asked->zygote, asked->slot);
 	/* in the zygote's block (see maps_of()): the zygote first, then its slots */
 	if (spawner->mode == PRIV_MODE_ROOT)
-		joiner =
-			maps_of(spawner, resident).uids.outside + 1 + asked->slot % resident->slots;
+		uid = maps_of(spawner, resident).uids.outside + 1 + asked->slot % resident->slots;
 	leaf_of(resident, (int)asked->slot, leaf);
-	if (resident->leaves <= asked->slot)
-		resident->leaves = asked->slot + 1;
+	resident->leaves = asked->slot < resident->leaves ? resident->leaves : asked->slot + 1;
 	if (cgroup_make(&spawner->cgroups, leaf, err) < 0 ||
-		cgroup_knobs(&spawner->cgroups, leaf, joiner, &exchange->answer->body.knobs,
+		cgroup_knobs(&spawner->cgroups, leaf, uid, &exchange->answer->body.knobs,
 			exchange->answer_fds, err) < 0)
 		return -1;
 	exchange->answer_fd_count = exchange->answer->body.knobs.count;

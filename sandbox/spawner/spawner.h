@@ -22,9 +22,8 @@
 
 /* A zygote or an inspector, and what the spawner holds for it. */
 struct resident {
-	uint32_t id; /* never used twice; 0: this place is free */
-	uint32_t slots;
-	uint32_t leaves; /* of its slots: the numbers of those that were made are below */
+	uint32_t id;            /* never used twice; 0: this place is free */
+	uint32_t slots, leaves; /* leaves: the numbers of those that its slots have are below */
 	struct child child;
 	unsigned leaving; /* it is dead: how often removing its cgroups was tried */
 };

@@ -135,8 +135,7 @@ static void take_out(struct states *states, struct state *state)
 	*state = states->list[--states->count];
 }
 
-int states_promote(
-	struct states *states, uint32_t number, struct state *ret_state, struct err *err)
+int states_promote(struct states *states, uint32_t number, struct state *ret_state, struct err *err)
 {
 	struct state *state = find(states, number);
 
