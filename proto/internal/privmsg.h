@@ -102,7 +102,7 @@ struct priv_zygote {
 
 struct priv_slot {
 	uint32_t zygote; /* child */
-	uint32_t slot; /* index, 0 .. slots-1; or n * slots + index: its further leaf n */
+	uint32_t slot;   /* index; or n * slots + index: its further leaf n */
 };
 
 /*
