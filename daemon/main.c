@@ -12,11 +12,12 @@
 #include "daemon/lockdown.h"
 #include "daemon/news/runner.h"
 #include "daemon/server.h"
-#include "daemon/settings/config_check.h"
 #include "daemon/settings/config_file.h"
-#include "daemon/settings/config_runtimes.h"
+#include "daemon/settings/config_report.h"
 #include "proto/base/log.h"
 #include "proto/base/standard_fds.h"
+#include "proto/fill.h"
+#include "proto/json.h"
 #include "proto/version.h"
 
 #define LARGE_BYTES (1 << 20)
@@ -28,6 +29,7 @@ static const struct option long_options[] = {
 	{ "libexec", required_argument, NULL, 'l' },
 	{ "spawner-fd", required_argument, NULL, 'f' },
 	{ "verbose", no_argument, NULL, 'v' },
+	{ "json", no_argument, NULL, 'j' },
 	{ "settings", no_argument, NULL, 'S' },
 	{ "in-force", no_argument, NULL, 'F' },
 	{ "check-config", required_argument, NULL, 'C' },
@@ -39,8 +41,8 @@ static const struct option long_options[] = {
 
 static const char help[] =
 	"usage: ced-spawner [--user NAME] -- [--config FILE] [--socket PATH] [--state DIR] [--verbose]\n"
-	"       ced --settings | --in-force [--config FILE] | --version | --help\n"
-	"       ced --check-config FILE\n"
+	"       ced --settings [--json] | --in-force [--config FILE] | --version | --help\n"
+	"       ced --check-config FILE [--json]\n"
 	"       ced --alerts [--config FILE] [--socket PATH]\n"
 	"\n"
 	"ced runs programs that agents send, in jails.  ced-spawner starts it; on its own it only\n"
@@ -65,107 +67,218 @@ static char *own_folder(void)
 	return slash ? path : NULL;
 }
 
-/*
- * Reads a configuration as the daemon does at its start.  Prints the reason and returns
- * EXIT_FAILURE when the daemon would not start with it.
- */
-static int read_config(struct config *config, const char *path)
+/* ---- what it prints -------------------------------------------------------------------------- */
+
+#define ANSWER_BYTES ((size_t)16 << 20)
+
+enum action {
+	ACTION_RUN,
+	ACTION_SETTINGS,
+	ACTION_IN_FORCE,
+	ACTION_CHECK,
+	ACTION_ALERTS,
+	ACTION_VERSION,
+	ACTION_HELP,
+	ACTION_USAGE, /* the command line is wrong */
+};
+
+struct wish {
+	struct server_options options;
+	enum action action;
+	enum log_level level;
+	bool json;
+};
+
+static int print_json(const struct value *value)
 {
 	struct err err = ERR_INIT;
+	struct buf text;
+	int result;
 
-	config_init(config);
-	config_add_shipped(config);
-	if ((!path || config_load(config, path, &err) == 0) && config_finish(config, &err) == 0)
+	buf_init(&text, ANSWER_BYTES);
+	result = value ? json_write(&text, value, JSON_WRITE_COMPACT, &err) : -1;
+	if (result == 0)
+		printf("%.*s\n", (int)text.len, text.bytes);
+	else
+		fprintf(stderr, "ced: %s\n", value ? err.text : "no memory for the answer");
+	buf_done(&text);
+	return result;
+}
+
+static int print_settings(const struct wish *wish)
+{
+	struct arena arena;
+	int result = 0;
+
+	if (!wish->json) {
+		config_print_settings(stdout);
 		return EXIT_SUCCESS;
-	fprintf(stderr, "%s\n", err.text);
+	}
+	arena_init(&arena, ANSWER_BYTES);
+	result = print_json(config_describe_all(&arena));
+	arena_done(&arena);
+	return result < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+/* Reads a configuration as the daemon does at its start.  Prints every fault that it has. */
+static int read_config(struct config *config, const struct config_sources *sources)
+{
+	struct setting_faults faults = { .count = 0 };
+
+	if (config_read_all(config, sources, &faults) == 0)
+		return EXIT_SUCCESS;
+	for (unsigned i = 0; i < faults.count; i++)
+		fprintf(stderr, "%s\n", faults.items[i].text);
 	return EXIT_FAILURE;
 }
 
 /* Prints the values that a configuration leads to, for people and for `cectl doctor`. */
-static int print_in_force(const char *path)
+static int print_in_force(const struct config_sources *sources)
 {
 	static struct config config;
 
-	if (read_config(&config, path) != EXIT_SUCCESS)
+	if (read_config(&config, sources) != EXIT_SUCCESS)
 		return EXIT_FAILURE;
 	config_print_in_force(&config, stdout);
 	return EXIT_SUCCESS;
 }
 
-static int check_config(const char *path)
+/* {ok, files, settings, runtimes, complaints} */
+static int print_check(const struct config *config, const struct setting_faults *faults)
 {
-	struct err err = ERR_INIT;
+	struct arena arena;
+	struct fill fill;
+	struct value *files;
+	struct value *complaints;
+	int result;
 
-	if (server_check(path, stdout, &err) == 0)
-		return EXIT_SUCCESS;
-	fprintf(stderr, "%s\n", err.text);
-	return EXIT_FAILURE;
+	arena_init(&arena, ANSWER_BYTES);
+	fill = fill_start(&arena);
+	files = value_list(&arena);
+	complaints = value_list(&arena);
+	for (unsigned i = 0; i < config->file_count; i++)
+		value_list_add(&arena, files, value_text(&arena, config->files[i]));
+	for (unsigned i = 0; i < faults->count; i++)
+		value_list_add(&arena, complaints,
+			config_describe_fault(config, &faults->items[i], &arena));
+	fill_bool(&fill, "ok", !faults->count);
+	fill_value(&fill, "files", files);
+	fill_uint(&fill, "settings", config->written_count);
+	fill_uint(&fill, "runtimes", config->runtime_count);
+	fill_value(&fill, "complaints", complaints);
+	result = print_json(fill_done(&fill));
+	arena_done(&arena);
+	return result < 0 || faults->count ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-static int start_commands(const struct server_options *options)
+static int check_config(const struct wish *wish)
+{
+	const struct config_sources *sources = &wish->options.sources;
+	struct setting_faults faults = { .count = 0 };
+	const struct config *config = NULL;
+	int result = server_check(sources, &faults, &config);
+
+	if (wish->json)
+		return print_check(config, &faults);
+	for (unsigned i = 0; i < faults.count; i++)
+		fprintf(stderr, "%s\n", faults.items[i].text);
+	if (result < 0)
+		return EXIT_FAILURE;
+	printf("%s: no mistake found in it, its policies and its patterns (%u settings, %u runtimes); "
+	       "`cectl doctor --config` tries what the host gives to jails\n",
+		sources->path, config->written_count, config->runtime_count);
+	return EXIT_SUCCESS;
+}
+
+static int start_commands(const struct config_sources *sources)
 {
 	static struct config config;
 
-	if (read_config(&config, options->config_path) != EXIT_SUCCESS)
+	if (read_config(&config, sources) != EXIT_SUCCESS)
 		return EXIT_FAILURE;
-	if (options->socket_path)
-		cut_printf(config.socket, sizeof(config.socket), "%s", options->socket_path);
 	log_start("ced-alerts", LOG_LEVEL_INFO);
 	return runner_run(&config);
 }
 
-/* Returns -1 to continue, else the exit status. */
-static int read_options(int argc, char **argv, struct server_options *ret, enum log_level *level)
+static void read_options(int argc, char **argv, struct wish *wish)
 {
-	bool in_force = false;
-	bool alerts = false;
+	struct config_sources *sources = &wish->options.sources;
 	int letter;
 
 	while ((letter = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
 		switch (letter) {
 		case 'c':
-			ret->config_path = optarg;
+			sources->path = optarg;
 			break;
 		case 's':
-			ret->socket_path = optarg;
+			sources->socket = optarg;
 			break;
 		case 'd':
-			ret->state_path = optarg;
+			sources->state = optarg;
 			break;
 		case 'l':
-			ret->libexec = optarg;
+			wish->options.libexec = optarg;
 			break;
 		case 'f':
-			ret->spawner_fd = (int)strtol(optarg, NULL, 10);
+			wish->options.spawner_fd = (int)strtol(optarg, NULL, 10);
 			break;
 		case 'v':
-			*level = LOG_LEVEL_DEBUG;
+			wish->level = LOG_LEVEL_DEBUG;
+			break;
+		case 'j':
+			wish->json = true;
 			break;
 		case 'S':
-			config_print_settings(stdout);
-			return EXIT_SUCCESS;
+			wish->action = ACTION_SETTINGS;
+			break;
 		case 'F':
-			in_force = true; /* --config may follow */
+			wish->action = ACTION_IN_FORCE;
 			break;
 		case 'C':
-			return check_config(optarg);
+			sources->path = optarg;
+			wish->action = ACTION_CHECK;
+			break;
 		case 'A':
-			alerts = true;
+			wish->action = ACTION_ALERTS;
 			break;
 		case 'V':
-			puts("ced " CED_VERSION);
-			return EXIT_SUCCESS;
+			wish->action = ACTION_VERSION;
+			return;
 		case 'h':
-			fputs(help, stdout);
-			return EXIT_SUCCESS;
+			wish->action = ACTION_HELP;
+			return;
 		default:
-			fputs(help, stderr);
-			return EXIT_FAILURE;
+			wish->action = ACTION_USAGE;
+			return;
 		}
 	}
-	if (alerts)
-		return start_commands(ret);
-	return in_force ? print_in_force(ret->config_path) : -1;
+}
+
+/* Returns -1 to start the daemon, else the exit status. */
+static int answer(const struct wish *wish)
+{
+	switch (wish->action) {
+	case ACTION_RUN:
+		return -1;
+	case ACTION_SETTINGS:
+		return print_settings(wish);
+	case ACTION_IN_FORCE:
+		return print_in_force(&wish->options.sources);
+	case ACTION_CHECK:
+		return check_config(wish);
+	case ACTION_ALERTS:
+		return start_commands(&wish->options.sources);
+	case ACTION_VERSION:
+		puts("ced " CED_VERSION);
+		return EXIT_SUCCESS;
+	case ACTION_HELP:
+		fputs(help, stdout);
+		return EXIT_SUCCESS;
+	case ACTION_USAGE:
+		break;
+	}
+	fputs(help, stderr);
+	return EXIT_FAILURE;
 }
 
 /* Returns the exit status after printing: EXIT_FAILURE when the output could not be written. */
@@ -179,30 +292,32 @@ static int after_printing(int exit_code)
 
 int main(int argc, char **argv)
 {
-	struct server_options options = {
-		.spawner_fd = -1, .libexec = own_folder(), .shipped = true
-	};
-	enum log_level level = LOG_LEVEL_INFO;
+	struct wish wish = { .options = { .spawner_fd = -1,
+				     .libexec = own_folder(),
+				     .sources = { .shipped = true } },
+		.level = LOG_LEVEL_INFO };
+	const struct server_options *options = &wish.options;
 	struct err err = ERR_INIT;
 	struct server *server;
 	int exit_code;
 
 	if (standard_fds_hold() < 0)
 		return EXIT_FAILURE;
-	exit_code = read_options(argc, argv, &options, &level);
+	read_options(argc, argv, &wish);
+	exit_code = answer(&wish);
 	if (exit_code >= 0)
 		return after_printing(exit_code);
-	if (options.spawner_fd < 0 || !options.libexec) {
+	if (options->spawner_fd < 0 || !options->libexec) {
 		fputs(help, stderr);
 		return EXIT_FAILURE;
 	}
-	log_start("ced", level);
+	log_start("ced", wish.level);
 	/* When a run has ended, the memory of its large messages and outputs is given back. */
 	(void)mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
 	(void)mallopt(M_TRIM_THRESHOLD, LARGE_BYTES);
 	(void)signal(SIGPIPE, SIG_IGN);
-	(void)signal(SIGHUP, SIG_IGN); /* settings are read at the start only */
-	server = server_start(&options, &err);
+	(void)signal(SIGHUP, SIG_IGN); /* until the loop watches for it */
+	server = server_start(options, &err);
 	if (!server || lockdown(&err) < 0) {
 		log_event(LOG_LEVEL_ERROR, "start.failed", LOG_STR("why", err.text));
 		return EXIT_FAILURE;

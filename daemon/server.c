@@ -62,6 +62,7 @@ static void close_parts(struct server *server)
 	approvals_leave(&server->approvals);
 	/* Cancels the remaining runs, records them and reports them to their clients. */
 	(void)request_cancel_all(&server->runs, KILLED_CLOSING);
+	reload_stop(&server->reload);
 	inspectors_closing(server->services.inspectors);
 	policies_stop(server->services.policies);
 	policy_tests_close(&server->services);
@@ -80,6 +81,7 @@ static void close_parts(struct server *server)
 	inspectors_free(server->services.inspectors);
 	egress_link_free(server->services.egress);
 	pool_close(&server->pool);
+	reload_close(&server->reload);
 	policies_close(server->services.policies);
 }
 
@@ -165,15 +167,22 @@ static void on_signal(uv_signal_t *handle, int number)
 {
 	struct server *server = handle->data;
 
+	if (number == SIGHUP) {
+		reload_start(&server->reload);
+		return;
+	}
 	if (server->state.draining && server->grace)
 		timer_set(server->grace, 0); /* the second signal ends the grace period */
 	server_drain(server, strsignal(number));
 }
 
-/* SIGTERM and SIGINT start draining; a second one ends the grace period. */
+/*
+ * SIGTERM and SIGINT start draining; a second one ends the grace period.  SIGHUP reads the settings
+ * again.
+ */
 static int watch_signals(struct server *server, struct err *err)
 {
-	static const int numbers[] = { SIGTERM, SIGINT };
+	static const int numbers[] = { SIGTERM, SIGINT, SIGHUP };
 
 	for (unsigned i = 0; i < COUNT_OF(numbers); i++) {
 		(void)uv_signal_init(&server->loop, &server->signals[i]);
@@ -336,21 +345,10 @@ static void name_entrypoints(struct server *server)
 	*at = (struct job_entrypoint){ 0 };
 }
 
-static int load_config(struct server *server, const struct server_options *options, struct err *err)
+static void take_config(struct server *server)
 {
 	struct config *config = &server->config;
 
-	config_init(config);
-	if (options->shipped)
-		config_add_shipped(config);
-	if (options->config_path && config_load(config, options->config_path, err) < 0)
-		return -1;
-	if (options->socket_path)
-		cut_printf(config->socket, sizeof(config->socket), "%s", options->socket_path);
-	if (options->state_path)
-		cut_printf(config->state, sizeof(config->state), "%s", options->state_path);
-	if (config_finish(config, err) < 0)
-		return -1;
 	server->bounds = (struct job_bounds){ .standard = config->limits,
 		.most = config->most,
 		.code_bytes = config->code_bytes,
@@ -359,7 +357,6 @@ static int load_config(struct server *server, const struct server_options *optio
 		.schema_bytes = config->schema_bytes,
 		.entrypoints = server->entrypoints };
 	name_entrypoints(server);
-	return 0;
 }
 
 static int ask_host(struct server *server, struct err *err)
@@ -490,6 +487,7 @@ static int start_parts(struct server *server, const struct server_options *optio
 	sessions_init(&server->sessions, &server->loop, config);
 	server->sessions.on_end = session_record_end;
 	server->sessions.context = &server->services;
+	reload_ready(&server->reload);
 	if (meet_spawner(server, options, err) < 0 || method_setup(err) < 0)
 		return -1;
 	if (load_rules(server, err) < 0 ||
@@ -539,6 +537,7 @@ static void wire_services(struct server *server)
 		.state = &server->state,
 		.loop = &server->loop,
 		.config = &server->config,
+		.sources = &server->sources,
 		.bounds = &server->bounds,
 		.entrypoints = server->entrypoints,
 		.host = &server->host,
@@ -557,6 +556,7 @@ static void wire_services(struct server *server)
 		.budgets = &server->budgets,
 		.blobs = &server->blobs,
 		.admin_ops = &server->admin_ops,
+		.reload = &server->reload,
 		.alerts = &server->alerts,
 		.events = &server->events,
 		.metrics = &server->metrics,
@@ -591,27 +591,39 @@ static void init_server(struct server *server)
 	metrics_init(&server->metrics);
 	health_init(&server->health);
 	approvals_init(&server->approvals, &server->services);
+	reload_init(&server->reload, &server->services, &server->config, &server->bounds);
 	server->state.started_ms = clock_ms();
 	server->state.started_wall_us = clock_wall_us();
 }
 
-int server_check(const char *config_path, FILE *out, struct err *err)
+/* What the settings name: programs, folders, policies, patterns. */
+static int check_named(struct server *server, const char *path, struct err *err)
 {
-	const struct server_options options = { .config_path = config_path, .shipped = true };
+	const struct config *config = &server->config;
+
+	if (config_check_host(config, err) < 0)
+		return -1;
+	if (load_rules(server, err) < 0)
+		return err_wrap(err, "configuration %s", path);
+	return policy_names_take(server->services.policies, config, err) < 0 ||
+			       policy_names_check_alerts(server->services.policies, config, err) < 0
+		       ? -1
+		       : 0;
+}
+
+int server_check(const struct config_sources *sources, struct setting_faults *faults,
+	const struct config **ret_config)
+{
 	static struct server server;
+	struct err err = ERR_INIT;
 
 	wire_services(&server);
-	if (load_config(&server, &options, err) < 0 || config_check_host(&server.config, err) < 0)
+	*ret_config = &server.config;
+	if (config_read_all(&server.config, sources, faults) < 0)
 		return -1;
-	if (load_rules(&server, err) < 0)
-		return err_wrap(err, "configuration %s", config_path);
-	if (policy_names_take(server.services.policies, &server.config, err) < 0 ||
-		policy_names_check_alerts(server.services.policies, &server.config, err) < 0)
-		return -1;
-	(void)fprintf(out,
-		"%s: no mistake found in it, its policies and its patterns (%u settings, %u runtimes); "
-		"`cectl doctor --config` tries what the host gives to jails\n",
-		config_path, server.config.written_count, server.config.runtime_count);
+	take_config(&server);
+	if (check_named(&server, sources->path, &err) < 0)
+		return setting_faults_add(faults, &err);
 	return 0;
 }
 
@@ -625,7 +637,11 @@ struct server *server_start(const struct server_options *options, struct err *er
 		return NULL;
 	}
 	init_server(server);
-	if (load_config(server, options, err) < 0 || start_parts(server, options, err) < 0)
+	server->sources = options->sources;
+	if (config_read(&server->config, &server->sources, err) < 0)
+		return NULL;
+	take_config(server);
+	if (start_parts(server, options, err) < 0)
 		return NULL; /* no run was started: the process ends, and the spawner cleans up */
 	return server;
 }

@@ -9,33 +9,30 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stdio.h>
-
+#include "daemon/settings/config_file.h"
 #include "proto/base/err.h"
 
 struct server;
 
 struct server_options {
-	const char *config_path; /* NULL: defaults */
-	const char *socket_path; /* NULL: as configured */
-	const char *state_path;
+	struct config_sources sources;
 	const char *libexec; /* folder of the daemon's programs and harnesses */
 	int spawner_fd;
-	bool shipped; /* also adds the runtimes beside python that the host has */
 };
 
 /*
- * Starts every part.  Returns NULL with *err when one cannot start.  The process must end then,
+ * Starts every part.  Keeps the texts of options->sources.  Returns NULL with *err when one cannot start.  The process must end then,
  * since earlier parts stay allocated.  Takes over options->spawner_fd; borrows the rest.
  */
 struct server *server_start(const struct server_options *options, struct err *err);
 
 /*
- * Checks whether a daemon would start with this file, as far as possible without a spawner.  Reads
- * the settings, the files that they name, the policies and the patterns.  Reports success to `out`.
+ * Checks whether a daemon would start with these sources, as far as possible without a spawner.
+ * Reads the settings, the files that they name, the policies and the patterns.  -1: it found faults.
+ * *ret_config is what was read, and lives as long as the process.
  */
-int server_check(const char *config_path, FILE *out, struct err *err);
+int server_check(const struct config_sources *sources, struct setting_faults *faults,
+	const struct config **ret_config);
 
 /* Runs until the daemon is asked to stop.  Frees the server; returns the exit status. */
 int server_run(struct server *server);

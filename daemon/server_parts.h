@@ -15,6 +15,7 @@
 #include "daemon/loop/thread_work.h"
 #include "daemon/methods/admin_ops.h"
 #include "daemon/methods/health.h"
+#include "daemon/methods/reload.h"
 #include "daemon/news/alerts.h"
 #include "daemon/news/events.h"
 #include "daemon/news/metrics.h"
@@ -42,6 +43,7 @@ struct server {
 	struct daemon_state state;
 	uv_loop_t loop;
 	struct config config;
+	struct config_sources sources; /* borrows the texts of the command line */
 	struct job_bounds bounds;
 	struct job_entrypoint entrypoints[CONFIG_RUNTIMES_MAX + 1];
 	struct priv_host host;
@@ -55,6 +57,7 @@ struct server {
 	struct budgets budgets; /* of users, agents and tasks */
 	struct blobs blobs;
 	struct admin_ops admin_ops;
+	struct reload reload;
 	struct page_check page_check;
 	struct backups backups;
 	struct gc gc;
@@ -72,7 +75,7 @@ struct server {
 	struct list waits;
 	struct list asked_calls;
 	struct list policy_tests;
-	uv_signal_t signals[2];
+	uv_signal_t signals[3];
 	struct timer *sweep; /* drops expired blobs */
 	struct timer *trim;  /* returns freed memory to the system */
 	struct timer *watchdog;

@@ -21,6 +21,7 @@ struct budgets;
 struct ceilings;
 struct claims;
 struct config;
+struct config_sources;
 struct conn_events;
 struct egress_link;
 struct events;
@@ -38,6 +39,7 @@ struct priv_host;
 struct queue;
 struct readers;
 struct recorder;
+struct reload;
 struct run_registry;
 struct sessions;
 struct spawner_link;
@@ -64,6 +66,7 @@ struct services {
 	struct uv_loop_s *loop;
 
 	const struct config *config;
+	const struct config_sources *sources; /* where the settings come from */
 	const struct job_bounds *bounds;
 	const struct job_entrypoint *entrypoints;
 	const struct priv_host *host;
@@ -93,6 +96,7 @@ struct services {
 	struct budgets *budgets;
 	struct blobs *blobs;
 	struct admin_ops *admin_ops;
+	struct reload *reload;
 	struct alerts *alerts;
 	struct events *events;
 	struct metrics *metrics;

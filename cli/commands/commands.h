@@ -10,9 +10,9 @@
 	X("The record", runs) X(NULL, show) X(NULL, explain) X(NULL, trace) X(NULL, output) \
 	X(NULL, replay) X(NULL, diff) X(NULL, stats) \
 	X("The daemon", status) X(NULL, metrics) X(NULL, top) X(NULL, watch) X(NULL, runtimes) X(NULL, policy) \
-	X(NULL, doctor) \
+	X(NULL, doctor) X(NULL, config_check) X(NULL, config_explain) X(NULL, config_show) \
 	X("For approvers", approvals) X(NULL, approve) X(NULL, deny) X(NULL, revoke) \
-	X("For administrators", drain) X(NULL, resume) X(NULL, kill_all) X(NULL, block) \
+	X("For administrators", reload) X(NULL, drain) X(NULL, resume) X(NULL, kill_all) X(NULL, block) \
 	X(NULL, unblock) X(NULL, acts) X(NULL, budgets) X(NULL, export) X(NULL, backup) \
 	X(NULL, audit_verify) X(NULL, audit_checkpoint) X(NULL, audit_key) X(NULL, gc) \
 	X(NULL, packages_add) X(NULL, packages_digest) X(NULL, packages_verify) \

@@ -263,7 +263,7 @@ static void show_allowances(struct cli *cli, const struct value *allowances)
 static bool is_in_head(const char *key)
 {
 	static const char *const shown[] = { "version", "pid", "uptime_s", "draining", "drained",
-		"runtimes", "trouble", "log_held" };
+		"runtimes", "trouble", "log_held", "reload" };
 
 	for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++) {
 		if (strcmp(shown[i], key) == 0)
@@ -306,6 +306,22 @@ static void show_alarm(struct cli *cli, const struct value *status)
 		say(&cli->out, PAINT_RED,
 			"%s audit alarm: %s:\n  see \"Has anybody touched it?\" in docs/operations/record.md\n",
 			output_mark(&cli->out, MARK_BAD), alarm);
+}
+
+/* The settings in force are not those of the files. */
+static void show_reload(struct cli *cli, const struct value *status)
+{
+	const struct value *reload = value_get(status, "reload");
+	const char *trouble = page_text(cli, reload, "trouble");
+	const char *waits = page_list(cli, reload, "waits");
+
+	if (trouble[0])
+		say(&cli->out, PAINT_YELLOW,
+			"%s the last reload was refused: %s\n  the settings before it are in force\n",
+			output_mark(&cli->out, MARK_DOT), trouble);
+	if (waits[0])
+		say(&cli->out, PAINT_YELLOW, "%s changes that need a restart: %s\n",
+			output_mark(&cli->out, MARK_DOT), waits);
 }
 
 /* Before it is trouble. */
@@ -372,6 +388,7 @@ static void status_show(struct cli *cli, const struct value *status)
 	show_admin_ops(cli, status);
 	show_trouble(cli, status);
 	show_alarm(cli, status);
+	show_reload(cli, status);
 	show_room(cli, status);
 	show_log(cli, status);
 	show_runtimes(cli, value_get(status, "runtimes"));

@@ -67,12 +67,8 @@ int ceilings_init(struct ceilings *ceilings, const struct config *config, struct
 			   (config->workers_max + config->workers_reserve + config->workers_min);
 	uint64_t ours = FDS_OWN + FDS_PER_WORKER * workers;
 
-	*ceilings = (struct ceilings){
-		.conns_most = (unsigned)config->connections_max,
-		.conns_per_uid = (unsigned)config->connections_per_uid,
-		.bytes_most = config->held_bytes,
-		.bytes_per_uid = config->held_bytes_per_uid,
-	};
+	*ceilings = (struct ceilings){ .conns = 0 };
+	ceilings_set(ceilings, config);
 	map_init(&ceilings->shares);
 	if (limit < ours + CONNS_LEAST)
 		return err_set(err, ERR_UNSUPPORTED,
@@ -81,6 +77,14 @@ int ceilings_init(struct ceilings *ceilings, const struct config *config, struct
 			(unsigned)(ours + CONNS_LEAST), (unsigned)limit);
 	ceilings->conns_max = (unsigned)(limit - ours);
 	return 0;
+}
+
+void ceilings_set(struct ceilings *ceilings, const struct config *config)
+{
+	ceilings->conns_most = (unsigned)config->connections_max;
+	ceilings->conns_per_uid = (unsigned)config->connections_per_uid;
+	ceilings->bytes_most = config->held_bytes;
+	ceilings->bytes_per_uid = config->held_bytes_per_uid;
 }
 
 void ceilings_done(struct ceilings *ceilings)

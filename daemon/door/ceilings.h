@@ -32,6 +32,9 @@ struct ceilings {
  * when too few are left for clients.
  */
 int ceilings_init(struct ceilings *ceilings, const struct config *config, struct err *err);
+
+/* Takes other settings.  Who has more than they allow keeps it. */
+void ceilings_set(struct ceilings *ceilings, const struct config *config);
 void ceilings_done(struct ceilings *ceilings);
 
 /* Counts a new connection.  Returns NULL when it is admitted, else the reason why not. */

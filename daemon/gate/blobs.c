@@ -38,6 +38,12 @@ void blobs_init(
 	list_init(&blobs->used);
 }
 
+void blobs_set(struct blobs *blobs, uint64_t bytes_per_uid, uint64_t kept_s)
+{
+	blobs->bytes_per_uid = bytes_per_uid;
+	blobs->kept_ms = (int64_t)kept_s * 1000;
+}
+
 struct blob *blob_ref(struct blob *blob)
 {
 	blob->refs++;

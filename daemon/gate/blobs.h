@@ -49,6 +49,9 @@ struct blobs {
 
 void blobs_init(
 	struct blobs *blobs, struct ceilings *ceilings, uint64_t bytes_per_uid, uint64_t kept_s);
+
+/* Takes other settings, for what is put from now on. */
+void blobs_set(struct blobs *blobs, uint64_t bytes_per_uid, uint64_t kept_s);
 void blobs_done(struct blobs *blobs);
 
 /* Finds a complete or arriving blob and marks it as used now.  NULL: there is none. */

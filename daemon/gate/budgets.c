@@ -44,6 +44,11 @@ void budgets_init(struct budgets *budgets, uint64_t window_ms, uint64_t circuit_
 	map_init(&budgets->names);
 }
 
+void budgets_set_circuit(struct budgets *budgets, uint64_t circuit_ms)
+{
+	budgets->circuit_us = (int64_t)circuit_ms * 1000;
+}
+
 void budgets_done(struct budgets *budgets)
 {
 	map_done_with(&budgets->entries, free);

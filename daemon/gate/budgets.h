@@ -99,6 +99,9 @@ const char *budget_scope_word(enum budget_scope scope);
 const char *budget_measure_word(enum budget_measure measure);
 
 void budgets_init(struct budgets *budgets, uint64_t window_ms, uint64_t circuit_ms);
+
+/* For attempts that fail from now on. */
+void budgets_set_circuit(struct budgets *budgets, uint64_t circuit_ms);
 void budgets_done(struct budgets *budgets);
 
 /*

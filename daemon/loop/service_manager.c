@@ -49,6 +49,16 @@ void host_ready(void)
 	(void)sd_notify(0, "READY=1");
 }
 
+void host_reloading(int64_t now_us)
+{
+	(void)sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%lld", (long long)now_us);
+}
+
+void host_reloaded(void)
+{
+	host_ready();
+}
+
 void host_stopping(void)
 {
 	(void)sd_notify(0, "STOPPING=1");

@@ -29,6 +29,11 @@ void host_journal(enum host_priority priority, const char *event, const char *me
 	const struct host_field *fields, unsigned count);
 
 void host_ready(void);
+
+/* The daemon reads its settings again; `now_us` is of the monotonic clock. */
+void host_reloading(int64_t now_us);
+void host_reloaded(void);
+
 void host_stopping(void);
 void host_alive(void);
 

@@ -50,6 +50,8 @@ void method_budgets(struct call *call);
 void method_status(struct call *call);
 void method_health(struct call *call);
 void method_metrics(struct call *call);
+void method_config_show(struct call *call);
+void method_reload(struct call *call);
 void method_gc(struct call *call);
 void method_backup(struct call *call);
 void method_audit_checkpoint(struct call *call);

@@ -110,6 +110,8 @@ static void test_close(struct policy_test *test)
 	test->ended = true;
 	if (test->fresh)
 		policies_close(test->policies);
+	else
+		policies_release(test->policies, true);
 	test->policies = NULL;
 	test_answer(test);
 	kill_inspector(test);
@@ -310,9 +312,12 @@ static void policy_test_start(struct call *call, bool fresh)
 		.cases = value_get(call->params, "cases"),
 		.results = value_list(&call->arena) };
 	list_append(services->policy_tests, &test->link);
-	if (!fresh)
+	if (!fresh) {
+		policies_hold(test->policies);
 		ask_on(test);
-	else if (start_fresh(test, &err) < 0)
+		return;
+	}
+	if (start_fresh(test, &err) < 0)
 		complain(test, err.text);
 }
 

@@ -5,6 +5,7 @@
 #include "daemon/door/listener.h"
 #include "daemon/methods/admin_ops.h"
 #include "daemon/methods/methods.h"
+#include "daemon/methods/reload.h"
 #include "daemon/news/alerts.h"
 #include "daemon/news/events.h"
 #include "daemon/policy/allowances.h"
@@ -107,6 +108,7 @@ struct value *status_describe(
 	fill_value(&map, "check", page_check_describe(services->page_check, arena));
 	fill_value(&map, "clock", wallclock_describe(services->wallclock, arena));
 	fill_value(&map, "audit", audit_describe(services->audit, arena));
+	fill_value(&map, "reload", reload_describe(services->reload, arena));
 	return fill_done(&map);
 }
 

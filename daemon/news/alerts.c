@@ -377,6 +377,13 @@ void alerts_init(struct alerts *alerts, struct services *services)
 	map_init(&alerts->seen);
 }
 
+void alerts_set(struct alerts *alerts)
+{
+	map_done_with(&alerts->tallies, free);
+	map_init(&alerts->tallies);
+	alerts->count = alerts->services->config->alert_count;
+}
+
 void alerts_done(struct alerts *alerts)
 {
 	map_done_with(&alerts->tallies, free);

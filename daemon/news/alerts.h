@@ -33,6 +33,9 @@ struct alerts {
 void alerts_init(struct alerts *alerts, struct services *services);
 void alerts_done(struct alerts *alerts);
 
+/* The rules of the settings have changed: they count from nothing. */
+void alerts_set(struct alerts *alerts);
+
 /* A run as it is recorded, with secrets masked.  Texts may be NULL. */
 struct alert_run {
 	const char *run_id, *code_hash;

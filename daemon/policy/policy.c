@@ -16,6 +16,9 @@ struct policies {
 	const struct policy *standard;
 	struct verdict_cache *cache;
 	struct inspector_link *link;
+	unsigned holders;
+	unsigned askers; /* of these, who may still ask */
+	bool closed;     /* the last holder frees them */
 };
 
 /* A check in progress, in the arena of the question. */
@@ -40,12 +43,80 @@ void policies_close(struct policies *policies)
 	if (!policies)
 		return;
 	policies_stop(policies);
+	policies->closed = true;
+	if (policies->holders)
+		return;
 	verdict_cache_free(policies->cache);
 	rulebook_free(policies->book);
 	free(policies);
 }
 
 AUTO_DEFINE(struct policies, policies_close);
+
+void policies_hold(struct policies *policies)
+{
+	policies->holders++;
+	policies->askers++;
+}
+
+void policies_asked_enough(struct policies *policies)
+{
+	assert(policies->askers);
+	policies->askers--;
+}
+
+void policies_release(struct policies *policies, bool may_ask)
+{
+	assert(policies->holders);
+	if (may_ask)
+		policies_asked_enough(policies);
+	policies->holders--;
+	if (policies->closed && !policies->holders)
+		policies_close(policies);
+}
+
+bool policies_may_be_asked(const struct policies *policies)
+{
+	return policies->askers > 0;
+}
+
+bool policies_are_held(const struct policies *policies)
+{
+	return policies->holders > 0;
+}
+
+/* The message to inspectors has the rules; the digests have them and the policies. */
+static bool is_same_policy(const struct policy *one, const struct policy *other)
+{
+	return !strcmp(one->name, other->name) && !strcmp(one->digest, other->digest) &&
+	       !strcmp(one->description, other->description) &&
+	       !memcmp(&one->bounds.limits, &other->bounds.limits, sizeof(one->bounds.limits)) &&
+	       !memcmp(&one->bounds.most, &other->bounds.most, sizeof(one->bounds.most));
+}
+
+static bool is_same_rule(const struct rule *one, const struct rule *other)
+{
+	return !strcmp(one->id, other->id) && !strcmp(one->message, other->message) &&
+	       !strcmp(one->hint ? one->hint : "", other->hint ? other->hint : "");
+}
+
+bool policies_are_same(const struct policies *one, const struct policies *other)
+{
+	const struct rulebook *book = one->book;
+	const struct rulebook *books = other->book;
+
+	if (book->policy_count != books->policy_count || book->rule_count != books->rule_count ||
+		book->message.len != books->message.len ||
+		memcmp(book->message.bytes, books->message.bytes, book->message.len))
+		return false;
+	for (uint32_t i = 0; i < book->policy_count; i++)
+		if (!is_same_policy(&book->policies[i], &books->policies[i]))
+			return false;
+	for (uint32_t i = 0; i < book->rule_count; i++)
+		if (!is_same_rule(&book->rules[i], &books->rules[i]))
+			return false;
+	return true;
+}
 
 struct policies *policies_load(const char *folder, const char *standard, struct err *err)
 {

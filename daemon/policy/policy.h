@@ -80,8 +80,21 @@ bool policies_read_all(const struct policies *policies);
 /* Answers open checks with policy.absent, within this call.  No check may follow. */
 void policies_stop(struct policies *policies);
 
-/* Stops, and frees what verdicts point to.  Accepts NULL. */
+/* Stops, and frees what verdicts point to, or lets the last holder do so.  Accepts NULL. */
 void policies_close(struct policies *policies);
+
+/*
+ * Keeps the policies for one who has verdicts of them, and who may ask for more until
+ * policies_asked_enough().  One who still may ask when it lets go says so.
+ */
+void policies_hold(struct policies *policies);
+void policies_asked_enough(struct policies *policies);
+void policies_release(struct policies *policies, bool may_ask);
+bool policies_may_be_asked(const struct policies *policies);
+bool policies_are_held(const struct policies *policies);
+
+/* Whether all rules, policies and their texts are the same. */
+bool policies_are_same(const struct policies *one, const struct policies *other);
 
 /* Finds a policy; a NULL name means the default.  Returns NULL when there is none. */
 const struct policy *policies_find(const struct policies *policies, const char *name);

@@ -471,14 +471,27 @@ static void on_due(void *owner)
 	gc_start_work(gc);
 }
 
+void gc_settings_changed(struct gc *gc)
+{
+	uint64_t every_ms = gc->parts.config->keep_check_ms;
+	uint64_t ms = every_ms < FIRST_MS ? every_ms : FIRST_MS;
+
+	if (gc->closing)
+		return;
+	if (!is_configured(gc)) {
+		timer_close(gc->due);
+		gc->due = NULL;
+	} else if (!gc->due) {
+		gc->due = timer_new(gc->parts.loop, ms, 0, on_due, gc);
+	} else if (!gc->busy) {
+		timer_set(gc->due, ms);
+	}
+}
+
 void gc_start(struct gc *gc, const struct gc_parts *parts)
 {
-	uint64_t every_ms = parts->config->keep_check_ms;
-
 	*gc = (struct gc){ .parts = *parts };
-	if (is_configured(gc))
-		gc->due = timer_new(
-			parts->loop, every_ms < FIRST_MS ? every_ms : FIRST_MS, 0, on_due, gc);
+	gc_settings_changed(gc);
 }
 
 void gc_stop(struct gc *gc)

@@ -82,6 +82,7 @@ struct gc {
 };
 
 void gc_start(struct gc *gc, const struct gc_parts *parts);
+void gc_settings_changed(struct gc *gc);
 /* Before store_thread_close(), after recorder_close(). */
 void gc_stop(struct gc *gc);
 

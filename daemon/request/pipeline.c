@@ -80,6 +80,9 @@ static bool may_enter(const struct request *request, enum stage next)
 	return request->entered ? stage_leads_to(request->stage, next) : next == STAGE_CONTRACT;
 }
 
+/* Before these stages are over, a request may ask for verdicts. */
+#define UNJUDGED (TO(CONTRACT) | TO(REPEAT) | TO(BUDGET) | TO(POLICY))
+
 static void drop_ahead_unless_kept(struct request *request)
 {
 	if (request->execution.gated && !((1U << (unsigned)request->stage) & AHEAD))
@@ -95,6 +98,8 @@ void request_enter(struct request *request, enum stage next)
 		request->stage = next;
 		request->entered |= 1U << (unsigned)next;
 		drop_ahead_unless_kept(request);
+		if (!((1U << (unsigned)next) & UNJUDGED))
+			request_is_judged(request);
 		if (next == STAGE_EXIT) {
 			request_free(request);
 			return;
@@ -136,6 +141,7 @@ void request_free(struct request *request)
 	leave_stages(request);
 	registry_remove(services->runs, request);
 	ceilings_let_go(services->ceilings, request->caller.uid, request->held_bytes);
+	request_release_policies(request);
 	discard(services->state->closing ? NULL : services->loop, &request->arena, request->bytes);
 	free(request);
 	go_on(services, entered);

@@ -119,6 +119,35 @@ enum stage request_give_up(struct request *request)
 			canceled_words(request->canceled)));
 }
 
+/* A run that was approved is read again, and may meet other policies than those it was parked under. */
+void request_take_policies(struct request *request)
+{
+	if (request->policies && !request->parked_under)
+		request->parked_under = request->policies;
+	else if (request->policies)
+		policies_release(request->policies, request->may_ask);
+	request->policies = request->services->policies;
+	policies_hold(request->policies);
+	request->may_ask = true;
+}
+
+void request_is_judged(struct request *request)
+{
+	if (request->may_ask)
+		policies_asked_enough(request->policies);
+	request->may_ask = false;
+}
+
+void request_release_policies(struct request *request)
+{
+	request_is_judged(request);
+	if (request->policies)
+		policies_release(request->policies, false);
+	if (request->parked_under)
+		policies_release(request->parked_under, false);
+	request->policies = request->parked_under = NULL;
+}
+
 struct wish request_wish(struct request *request)
 {
 	return (struct wish){ request->services, &request->caller, request->runtime, &request->spec,

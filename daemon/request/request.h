@@ -148,6 +148,9 @@ struct request {
 	struct request_masked masked;
 	struct budget_ticket budget;
 	const struct policy *policy;
+	struct policies *policies;     /* that the policy is of; held */
+	struct policies *parked_under; /* held: those before an approval, or NULL */
+	bool may_ask;                  /* these policies, for a verdict */
 	size_t texts_judged;           /* number of judged texts: the program first, then files */
 	struct parking *parking;       /* set once the run was parked for approval: approvals.h */
 	bool awaits_network;           /* its program is over, its connections are not told yet */
@@ -231,6 +234,14 @@ static inline bool request_waits_in(const struct request *request, enum stage st
 {
 	return request->stage == stage && !request->walking;
 }
+
+/* Takes the policies in force and holds them until the request ends. */
+void request_take_policies(struct request *request);
+
+/* It is past the stage that asks for verdicts. */
+void request_is_judged(struct request *request);
+
+void request_release_policies(struct request *request);
 
 /* What it wants of this host.  Needs the runtime. */
 struct wish request_wish(struct request *request);

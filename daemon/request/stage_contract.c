@@ -150,7 +150,8 @@ static bool find_names(struct request *request, struct job_refusal *ret_refusal)
 		return false;
 	}
 	request->runtime = pool_find(request->services->pool, request->spec.language);
-	request->policy = policies_find(request->services->policies, request->spec.policy);
+	request_take_policies(request);
+	request->policy = policies_find(request->policies, request->spec.policy);
 	return request->runtime && request->policy;
 }
 

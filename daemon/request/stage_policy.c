@@ -242,7 +242,7 @@ static void on_verdict(void *context, const struct policy_verdict *verdict)
  */
 static int ask_inspector(struct request *request, struct bytes code, const char *hash)
 {
-	struct policies *policies = request->services->policies;
+	struct policies *policies = request->policies;
 	struct policy_question question = { .policy = request->policy,
 		.language = runtime_language(request->runtime),
 		.code = code,
@@ -306,7 +306,7 @@ enum stage stage_policy(struct request *request)
 void stage_policy_cancel(struct request *request)
 {
 	if (!request_waits_in(request, STAGE_POLICY) || (request->is_check && request->conn) ||
-		!policy_withdraw(request->services->policies, request))
+		!policy_withdraw(request->policies, request))
 		return;
 	request_enter(request, request->is_check ? STAGE_REPLY : request_give_up(request));
 }

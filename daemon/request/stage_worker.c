@@ -216,8 +216,8 @@ void stage_worker_prepare(struct request *request)
 	execution->run_id = request->result.run_id;
 	execution->stdin_inline = runtime_reads_stdin_inline(request->runtime);
 	if (runtime_holds_rules(request->runtime))
-		execution->rules = policy_run_rules(request->services->policies, request->policy,
-			runtime_language(request->runtime));
+		execution->rules = policy_run_rules(
+			request->policies, request->policy, runtime_language(request->runtime));
 	execution->arena = &request->arena;
 	execution->owner = request;
 	execution->on_end = on_execution_end;

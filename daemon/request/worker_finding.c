@@ -53,7 +53,7 @@ static bool fill_finding(
 
 	const char *rule = value_as_text(value_get(denied, "rule"));
 
-	if (!rule || !policy_run_finding(request->services->policies, request->policy,
+	if (!rule || !policy_run_finding(request->policies, request->policy,
 			     runtime_language(request->runtime), rule, finding))
 		return false;
 	finding->line = forged_number(denied, "line");

@@ -21,12 +21,16 @@ static const char *const end_words[] = {
 
 void sessions_init(struct sessions *sessions, uv_loop_t *loop, const struct config *config)
 {
-	*sessions = (struct sessions){ .loop = loop,
-		.most = (unsigned)config->sessions_max,
-		.most_per_uid = (unsigned)config->sessions_per_uid,
-		.queue_most = (unsigned)config->session_queue,
-		.age_ms = (int64_t)config->session_ms };
+	*sessions = (struct sessions){ .loop = loop, .most = (unsigned)config->sessions_max };
+	sessions_set(sessions, config);
 	list_init(&sessions->open);
+}
+
+void sessions_set(struct sessions *sessions, const struct config *config)
+{
+	sessions->most_per_uid = (unsigned)config->sessions_per_uid;
+	sessions->queue_most = (unsigned)config->session_queue;
+	sessions->age_ms = (int64_t)config->session_ms;
 }
 
 const char *session_end_word(enum session_end end)

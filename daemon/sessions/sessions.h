@@ -105,6 +105,9 @@ struct sessions {
 /* The owner sets the last two fields. */
 void sessions_init(struct sessions *sessions, uv_loop_t *loop, const struct config *config);
 
+/* Takes other settings, for sessions that open from now on. */
+void sessions_set(struct sessions *sessions, const struct config *config);
+
 const char *session_end_word(enum session_end end);
 
 /* NULL, and *ret_why: too many are open.  Then the arena is not taken. */

@@ -21,7 +21,10 @@
 #include "daemon/settings/layers.h"
 #include "daemon/settings/roles.h"
 #include "proto/base/err.h"
+#include "proto/digest.h"
 #include "proto/job/job.h"
+
+struct setting;
 
 enum budget_scope {
 	BUDGET_UID,
@@ -47,7 +50,9 @@ struct budget_limits {
 #define CONFIG_PACKAGES_MAX 64
 #define CONFIG_SETS_MAX     16 /* of one runtime */
 #define CONFIG_KEY_MAX      128
-#define CONFIG_WRITTEN_MAX  512 /* settings for which the line is kept, for messages */
+#define CONFIG_WRITTEN_MAX  512 /* settings for which the place is kept, for messages and reports */
+#define CONFIG_SHOWN_MAX    160 /* bytes of a written value in reports */
+#define CONFIG_FILES_MAX    33  /* the file, and those of its folder */
 
 /* How workers of an interpreter are made. */
 enum config_kind {
@@ -123,10 +128,10 @@ struct config_allowance {
 };
 
 struct config {
-#define CONFIG_FIELD(name, otherwise, lowest, highest, meaning) uint64_t name;
+#define CONFIG_FIELD(name, otherwise, lowest, highest, change, meaning) uint64_t name;
 	CONFIG_NUMBERS(CONFIG_FIELD)
 #undef CONFIG_FIELD
-#define CONFIG_FIELD(name, otherwise, words, meaning) char name[CONFIG_TEXT_MAX];
+#define CONFIG_FIELD(name, otherwise, words, change, meaning) char name[CONFIG_TEXT_MAX];
 	CONFIG_TEXTS(CONFIG_FIELD)
 #undef CONFIG_FIELD
 	struct job_limits limits; /* for a run that requests none */
@@ -143,10 +148,16 @@ struct config {
 	unsigned runtime_count;
 	struct config_package packages[CONFIG_PACKAGES_MAX];
 	unsigned package_count;
-	char path[CONFIG_TEXT_MAX]; /* the file that was read; "": none */
+	char files[CONFIG_FILES_MAX][CONFIG_TEXT_MAX]; /* that were read, in this order */
+	unsigned file_count;
 	struct config_written {
 		char key[CONFIG_KEY_MAX]; /* "queue_max", "limits.wall_ms", "runtime.bash.tools" */
-		unsigned line;
+		char value[CONFIG_SHOWN_MAX]; /* as it was written; cut when it is long */
+		uint8_t digest[DIGEST_LEN];   /* of the whole value */
+		const struct setting *row;    /* NULL: there is no such setting */
+		bool is_named;                /* it stands in a section with a name */
+		unsigned file, line;
+		bool from_start; /* in force since the start: the files say something else now */
 	} written[CONFIG_WRITTEN_MAX];
 	unsigned written_count;
 };

@@ -62,23 +62,28 @@ static const char *const per_words[] = {
 };
 
 /* clang-format off */
+#define SAYS(what) .change = CHANGE_RELOAD, .meaning = what
 #define ROW(field, standard, least, greatest, says) \
 	SETTING_NUMBER_OF(alert_rule, field, .otherwise = standard, .lowest = least, \
-		.highest = greatest, .meaning = says),
+		.highest = greatest, .change = CHANGE_RELOAD, .meaning = says),
 const struct setting config_alert[] = {
 	ALERT_NUMBERS(ROW)
-	SETTING_TEXT_OF(alert_rule, rule),
-	SETTING_TEXT_OF(alert_rule, agent),
-	SETTING_TEXT_OF(alert_rule, language),
-	{ .name = "new_code", .type = SETTING_BOOL, .offset = offsetof(struct alert_rule, new_code) },
+	SETTING_TEXT_OF(alert_rule, rule, SAYS("runs with a finding of this rule; a * at its end stands for the rest")),
+	SETTING_TEXT_OF(alert_rule, agent, SAYS("runs of this agent; its name may end with *")),
+	SETTING_TEXT_OF(alert_rule, language, SAYS("runs of this language")),
+	{ .name = "new_code", .type = SETTING_BOOL, .offset = offsetof(struct alert_rule, new_code),
+		SAYS("programs that this agent of this user has not run before") },
 	{ .name = "per", .type = SETTING_CHOICE, .offset = offsetof(struct alert_rule, per),
-		.words = per_words },
-	{ .name = "outcome", .type = SETTING_LIST, .take = take_outcomes },
-	{ .name = "uid",     .type = SETTING_TEXT, .take = take_uid },
-	{ .name = "command", .type = SETTING_LIST, .take = take_command },
+		.words = per_words, SAYS("which runs count together") },
+	{ .name = "outcome", .type = SETTING_LIST, .take = take_outcomes,
+		SAYS("runs with one of these outcomes") },
+	{ .name = "uid",     .type = SETTING_TEXT, .take = take_uid, SAYS("runs of this user") },
+	{ .name = "command", .type = SETTING_LIST, .take = take_command,
+		SAYS("what ced-alerts starts: an absolute path and up to seven words; it reads this when it starts") },
 	{ 0 },
 };
 #undef ROW
+#undef SAYS
 /* clang-format on */
 
 int config_take_alert(

@@ -12,24 +12,26 @@
 /* clang-format off */
 #define ROW(field, standard, ceiling, least, greatest, says) \
 	SETTING_NUMBER_OF(job_limits, field, .otherwise = standard, .lowest = least, \
-		.highest = greatest, .meaning = says),
+		.highest = greatest, .change = CHANGE_RELOAD, .meaning = says),
 const struct setting config_limits[] = { CONFIG_LIMITS(ROW) { 0 } };
 #undef ROW
 
 #define ROW(field, standard, ceiling, least, greatest, says) \
 	SETTING_NUMBER_OF(job_limits, field, .otherwise = ceiling, .lowest = least, \
-		.highest = greatest, .meaning = says),
+		.highest = greatest, .change = CHANGE_RELOAD, .meaning = says),
 const struct setting config_most[] = { CONFIG_LIMITS(ROW) { 0 } };
 #undef ROW
 
 #define ROW(field, uid, agent, task, greatest, says) \
-	SETTING_NUMBER_OF(budget_limits, field, .highest = greatest, .meaning = says),
+	SETTING_NUMBER_OF(budget_limits, field, .highest = greatest, .change = CHANGE_RELOAD, \
+		.meaning = says),
 const struct setting config_spending[] = { CONFIG_BUDGETS(ROW) { 0 } };
 #undef ROW
 
 const struct setting config_allowance[] = {
 	CONFIG_NUMBERS_SECTIONS(config_allowance, .take = NULL),
-	{ .name = "egress_allow", .type = SETTING_LIST, .take = config_take_egress_allow },
+	{ .name = "egress_allow", .type = SETTING_LIST, .take = config_take_egress_allow,
+		.change = CHANGE_RELOAD, .meaning = CONFIG_EGRESS_ALLOW_MEANING },
 	{ 0 },
 };
 /* clang-format on */

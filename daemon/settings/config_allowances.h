@@ -17,7 +17,9 @@ extern const struct setting config_allowance[]; /* of struct config_allowance */
 /* clang-format off */
 #define CONFIG_NUMBERS_SECTION(of, word, field, table, ...) \
 	{ .name = word, .type = SETTING_SECTION, .offset = offsetof(struct of, field), .section = table, \
-		__VA_ARGS__ }
+		.change = CHANGE_RELOAD, __VA_ARGS__ }
+#define CONFIG_EGRESS_ALLOW_MEANING \
+	"replaces egress.allow for these runs; in for_policy it restricts"
 #define CONFIG_NUMBERS_SECTIONS(of, ...) \
 	CONFIG_NUMBERS_SECTION(of, "limits",       limits,                config_limits,   __VA_ARGS__), \
 	CONFIG_NUMBERS_SECTION(of, "most",         most,                  config_most,     __VA_ARGS__), \

@@ -224,7 +224,7 @@ static int check_parts(const struct config *config, struct err *err)
 		char whole[32];
 
 		if (pairs[i].part_number <= pairs[i].whole_number ||
-			!setting_line(config, pairs[i].part))
+			!setting_written(config, pairs[i].part))
 			continue;
 		config_number_text(part, sizeof(part), pairs[i].part, pairs[i].part_number);
 		config_number_text(whole, sizeof(whole), pairs[i].whole, pairs[i].whole_number);

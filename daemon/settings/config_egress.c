@@ -119,17 +119,26 @@ bool config_has_egress(const struct config *config)
 /* ---- the section ----------------------------------------------------------------------------- */
 
 /* clang-format off */
+#define LIST(word, field, hook, when, says) \
+	{ .name = word, .type = SETTING_LIST, .offset = offsetof(struct config_egress, field), \
+		.size = sizeof(((struct config_egress *)NULL)->field), .take = hook, .change = when, \
+		.meaning = says }
 #define ROW(field, standard, ceiling, greatest, says) \
 	SETTING_NUMBER_OF(config_egress, field, .otherwise = standard, .lowest = 1, .highest = greatest, \
-		.meaning = says), \
+		.change = CHANGE_RELOAD, .meaning = says), \
 	{ .name = ("most_" #field), .offset = offsetof(struct config_egress, field##_most), \
-		.otherwise = ceiling, .lowest = 1, .highest = greatest, .meaning = "the most of these that a run may ask for" },
+		.otherwise = ceiling, .lowest = 1, .highest = greatest, .change = CHANGE_RELOAD, \
+		.meaning = "the most of these that a run may ask for" },
 const struct setting config_egress[] = {
-	{ .name = "allow",     .type = SETTING_LIST, .take = take_allow },
-	{ .name = "private",   .type = SETTING_LIST, .take = take_private },
-	{ .name = "resolvers", .type = SETTING_LIST, .take = take_resolvers },
+	LIST("allow", allow, take_allow, CHANGE_RELOAD,
+		"hosts that runs may ask for: HOST[:PORT]; \"*.example.org\" for the names below it, \"*\" for all"),
+	LIST("private", privates, take_private, CHANGE_RESTART,
+		"addresses that are opened although their kind is closed: ADDRESS[:PORT] or ADDRESS/BITS"),
+	LIST("resolvers", resolvers, take_resolvers, CHANGE_RESTART,
+		"servers of the DNS, ADDRESS[:PORT]; empty: those of /etc/resolv.conf"),
 	CONFIG_EGRESS(ROW)
 	{ 0 },
 };
 #undef ROW
+#undef LIST
 /* clang-format on */

@@ -1,10 +1,15 @@
 #include "daemon/settings/config_file.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "daemon/settings/config_alerts.h"
 #include "daemon/settings/config_allowances.h"
+#include "daemon/settings/config_check.h"
 #include "daemon/settings/config_egress.h"
 #include "daemon/settings/config_packages.h"
 #include "daemon/settings/config_runtimes.h"
@@ -79,36 +84,39 @@ static const char *const rollback_words[] = { "alarm", "refuse", NULL };
 static const char *const cgroups_words[] = { "required", "auto", NULL };
 
 /* clang-format off */
-#define NUMBER(field, standard, least, greatest, says) \
+#define NUMBER(field, standard, least, greatest, when, says) \
 	SETTING_NUMBER_OF(config, field, .otherwise = standard, .lowest = least, \
-		.highest = greatest, .meaning = says),
-#define TEXT(field, standard, possible, says) \
-	SETTING_TEXT_OF(config, field, .text = standard, .meaning = says, .words = possible),
-#define ROLE(word, kind, role) \
+		.highest = greatest, .change = CHANGE_##when, .meaning = says),
+#define TEXT(field, standard, possible, when, says) \
+	SETTING_TEXT_OF(config, field, .text = standard, .change = CHANGE_##when, .meaning = says, \
+		.words = possible),
+#define ROLE(word, kind, role, says) \
 	{ .name = word, .type = SETTING_LIST, .offset = offsetof(struct config, roles.kind[role]), \
-		.take = take_##kind }
-#define NAMED(word, table, hook) \
-	{ .name = word, .type = SETTING_NAMED, .section = table, .take = hook }
+		.size = sizeof(struct role_list), .take = take_##kind, .change = CHANGE_RELOAD, \
+		.meaning = says }
+#define NAMED(word, table, hook, when) \
+	{ .name = word, .type = SETTING_NAMED, .section = table, .take = hook, .change = CHANGE_##when }
 
-static const struct setting config_settings[] = {
+const struct setting config_settings[] = {
 	CONFIG_NUMBERS(NUMBER)
 	CONFIG_TEXTS(TEXT)
 	CONFIG_NUMBERS_SECTIONS(config, .take = NULL),
-	ROLE("users",           users,  ROLE_USER),
-	ROLE("user_groups",     groups, ROLE_USER),
-	ROLE("approvers",       users,  ROLE_APPROVER),
-	ROLE("approver_groups", groups, ROLE_APPROVER),
-	ROLE("admins",          users,  ROLE_ADMIN),
-	ROLE("admin_groups",    groups, ROLE_ADMIN),
-	{ .name = "require", .type = SETTING_LIST, .take = take_require },
+	ROLE("users",           users,  ROLE_USER,     "who may run programs, by number or name; with user_groups; if both are empty: everybody"),
+	ROLE("user_groups",     groups, ROLE_USER,     "groups whose members may run programs"),
+	ROLE("approvers",       users,  ROLE_APPROVER, "who decides about runs that wait; with approver_groups; if both are empty: administrators"),
+	ROLE("approver_groups", groups, ROLE_APPROVER, "groups whose members decide about runs that wait"),
+	ROLE("admins",          users,  ROLE_ADMIN,    "who sees and cancels all runs and uses admin operations, beside root"),
+	ROLE("admin_groups",    groups, ROLE_ADMIN,    "groups whose members are administrators"),
+	{ .name = "require", .type = SETTING_LIST, .take = take_require,
+		.meaning = "layers without which the daemon does not start; without this setting: all that the kernel has" },
 	{ .name = "egress", .type = SETTING_SECTION, .offset = offsetof(struct config, egress),
 		.section = config_egress },
-	NAMED("runtime",    config_runtime,   config_take_runtime),
-	NAMED("packages",   config_packages,  config_take_packages),
-	NAMED("alert",      config_alert,     config_take_alert),
-	NAMED("for_policy", config_allowance, config_take_allowance),
-	NAMED("for_uid",    config_allowance, config_take_allowance),
-	NAMED("for_gid",    config_allowance, config_take_allowance),
+	NAMED("runtime",    config_runtime,   config_take_runtime,   RESTART),
+	NAMED("packages",   config_packages,  config_take_packages,  RESTART),
+	NAMED("alert",      config_alert,     config_take_alert,     RELOAD),
+	NAMED("for_policy", config_allowance, config_take_allowance, RELOAD),
+	NAMED("for_uid",    config_allowance, config_take_allowance, RELOAD),
+	NAMED("for_gid",    config_allowance, config_take_allowance, RELOAD),
 	{ 0 },
 };
 /* clang-format on */
@@ -124,39 +132,275 @@ void config_init(struct config *config)
 	(void)config_add_python(config, "python");
 }
 
-/* ---- the file -------------------------------------------------------------------------------- */
+/* ---- several files --------------------------------------------------------------------------- */
+
+static void set_file(struct config_item *section, unsigned file)
+{
+	for (struct config_item *item = section->items; item; item = item->next) {
+		item->file = file;
+		set_file(item, file);
+	}
+}
+
+static struct config_item *item_like(struct config_item *section, const struct config_item *item)
+{
+	struct config_item *other = section->items;
+
+	while (other && (strcmp(other->name, item->name) || strcmp(other->title, item->title)))
+		other = other->next;
+	return other;
+}
+
+static void append_item(struct config_item *section, struct config_item *item)
+{
+	struct config_item **end = &section->items;
+
+	while (*end)
+		end = &(*end)->next;
+	item->next = NULL;
+	*end = item;
+}
+
+/*
+ * Adds the items of a later file.  A value or list replaces that of an earlier file; sections with
+ * the same name are merged setting by setting.  Both files were checked, so that items with the same
+ * name have the same shape.
+ */
+static void merge_items(struct config_item *into, struct config_item *from)
+{
+	for (struct config_item *item = from->items, *next; item; item = next) {
+		struct config_item *old = item_like(into, item);
+
+		next = item->next;
+		if (!old) {
+			append_item(into, item);
+		} else if (item->shape == CONFIG_IS_SECTION) {
+			merge_items(old, item);
+		} else {
+			item->next = old->next;
+			*old = *item;
+		}
+	}
+}
+
+/* What is read so far. */
+struct reading {
+	struct config *config;
+	struct config *start; /* with the defaults, and the names of the files */
+	struct arena arena;
+	struct config_item *whole;
+	struct setting_faults *faults;
+};
+
+static int reading_begin(
+	struct reading *reading, struct config *config, struct setting_faults *faults)
+{
+	struct config *start = malloc(sizeof(*start));
+	static const struct err no_memory = { ERR_MEMORY, 0, "no memory for the configuration" };
+
+	arena_init(&reading->arena, CONFIG_TREE_BYTES_MAX);
+	reading->whole = arena_new(&reading->arena, struct config_item);
+	if (!start || !reading->whole) {
+		free(start);
+		arena_done(&reading->arena);
+		return setting_faults_add(faults, &no_memory);
+	}
+	*start = *config;
+	reading->whole->name = reading->whole->title = "";
+	reading->whole->shape = CONFIG_IS_SECTION;
+	reading->config = config;
+	reading->start = start;
+	reading->faults = faults;
+	return 0;
+}
+
+static void reading_end(struct reading *reading)
+{
+	free(reading->start);
+	arena_done(&reading->arena);
+}
+
+static int reading_fault(struct reading *reading, const struct err *err)
+{
+	return setting_faults_add(reading->faults, err);
+}
+
+/*
+ * Takes everything anew with each file, so that a fault that shows only then is known to be of this
+ * file.
+ */
+static int take_whole(struct reading *reading, struct err *err)
+{
+	*reading->config = *reading->start;
+	setting_note_written(reading->config, reading->whole, config_settings);
+	return setting_take(reading->config, reading->whole, config_settings, err);
+}
+
+/* `file` is the index of the file with this text. */
+static int reading_add(struct reading *reading, const char *text, unsigned file)
+{
+	struct err err = ERR_INIT;
+	struct config_item *items = config_text_read(&reading->arena, text, &err);
+
+	if (!items)
+		return reading_fault(reading, &err);
+	set_file(items, file);
+	if (setting_check(items, config_settings, config_settings, reading->faults) < 0) {
+		merge_items(reading->whole, items); /* for those who describe the faults */
+		setting_note_written(reading->config, reading->whole, config_settings);
+		return -1;
+	}
+	merge_items(reading->whole, items);
+	return take_whole(reading, &err) < 0 ? reading_fault(reading, &err) : 0;
+}
 
 int config_parse(struct config *config, const char *text, struct err *err)
 {
-	struct config_item *whole;
-	struct arena arena;
-	int result = -1;
+	struct setting_faults faults = { .count = 0 };
+	struct reading reading;
+	int result;
 
-	arena_init(&arena, CONFIG_TREE_BYTES_MAX);
-	whole = config_text_read(&arena, text, err);
-	if (whole && setting_check(whole, config_settings, config_settings, err) == 0) {
-		setting_note_lines(config, whole);
-		result = setting_take(config, whole, config_settings, err);
+	if (reading_begin(&reading, config, &faults) < 0)
+		return err_pass(err, &faults.items[0]);
+	result = reading_add(&reading, text, 0);
+	reading_end(&reading);
+	return result < 0 ? err_pass(err, &faults.items[0]) : 0;
+}
+
+/* ---- reading files --------------------------------------------------------------------------- */
+
+static int is_drop_in(const struct dirent *entry)
+{
+	size_t len = strlen(entry->d_name);
+
+	return entry->d_name[0] != '.' && len > 5 && strcmp(entry->d_name + len - 5, ".conf") == 0;
+}
+
+static int by_name(const struct dirent **one, const struct dirent **other)
+{
+	return strcmp((*one)->d_name, (*other)->d_name);
+}
+
+static int add_file_name(struct config *config, const char *path, struct err *err)
+{
+	if (config->file_count == CONFIG_FILES_MAX)
+		return err_set(err, ERR_TOO_BIG,
+			"configuration %s: there are more than %d files in its folder: join some",
+			config->files[0], CONFIG_FILES_MAX - 1);
+	if (strlen(path) >= CONFIG_TEXT_MAX)
+		return err_set(err, ERR_TOO_BIG,
+			"configuration %.64s...: this path is longer than %d bytes", path,
+			CONFIG_TEXT_MAX - 1);
+	cut_printf(config->files[config->file_count++], CONFIG_TEXT_MAX, "%s", path);
+	return 0;
+}
+
+/* The folder FILE.d is optional. */
+static int list_files(struct config *config, const char *path, struct err *err)
+{
+	struct dirent **entries = NULL;
+	char folder[CONFIG_TEXT_MAX + 2];
+	int result;
+	int count;
+
+	config->file_count = 0;
+	if (add_file_name(config, path, err) < 0)
+		return -1;
+	cut_printf(folder, sizeof(folder), "%s.d", path);
+	count = scandir(folder, &entries, is_drop_in, by_name);
+	if (count < 0 && errno != ENOENT && errno != ENOTDIR)
+		return err_sys(err, "configuration %s", folder);
+	result = 0;
+	for (int i = 0; i < count; i++) {
+		char whole[CONFIG_TEXT_MAX + 2 + sizeof(entries[i]->d_name)];
+
+		cut_printf(whole, sizeof(whole), "%s/%s", folder, entries[i]->d_name);
+		if (result == 0)
+			result = add_file_name(config, whole, err);
+		free(entries[i]);
 	}
-	arena_done(&arena);
+	free(entries);
+	return result;
+}
+
+static int read_text(const char *path, char **ret_text, struct err *err)
+{
+	size_t len = 0;
+
+	struct err why = ERR_INIT;
+
+	if (read_file(path, CONFIG_FILE_BYTES_MAX, ret_text, &len, &why) < 0)
+		return err_set(err, why.code,
+			"configuration %s: correct the path, or let uid %u read it", why.text,
+			(unsigned)geteuid());
+	if (strlen(*ret_text) != len)
+		return err_set(err, ERR_INVALID,
+			"configuration %s: it has a NUL byte and is no text file", path);
+	return 0;
+}
+
+/* Adds a file.  Its faults begin with "configuration FILE: ". */
+static int reading_add_file(struct reading *reading, unsigned file)
+{
+	const char *path = reading->config->files[file];
+	unsigned first = reading->faults->count;
+	auto_free char *text = NULL;
+	struct err err = ERR_INIT;
+	int result;
+
+	if (read_text(path, &text, &err) < 0)
+		return reading_fault(reading, &err);
+	result = reading_add(reading, text, file);
+	for (unsigned i = first; i < reading->faults->count; i++)
+		(void)err_wrap(&reading->faults->items[i], "configuration %s", path);
+	return result;
+}
+
+int config_load_all(struct config *config, const char *path, struct setting_faults *faults)
+{
+	struct reading reading;
+	struct err err = ERR_INIT;
+	int result = 0;
+
+	if (list_files(config, path, &err) < 0)
+		return setting_faults_add(faults, &err);
+	if (reading_begin(&reading, config, faults) < 0)
+		return -1;
+	for (unsigned i = 0; i < config->file_count && result == 0; i++)
+		result = reading_add_file(&reading, i);
+	reading_end(&reading);
 	return result;
 }
 
 int config_load(struct config *config, const char *path, struct err *err)
 {
-	auto_free char *text = NULL;
-	size_t len = 0;
+	struct setting_faults faults = { .count = 0 };
 
-	if (read_file(path, CONFIG_FILE_BYTES_MAX, &text, &len, err) < 0)
-		return err_wrap(err, "configuration");
-	if (strlen(text) != len)
-		return err_set(err, ERR_INVALID,
-			"configuration %s: it has a NUL byte and is no text file", path);
-	if (config_parse(config, text, err) < 0)
-		return err_wrap(err, "configuration %s", path);
-	cut_printf(config->path, sizeof(config->path), "%s",
-		path); /* for errors from config_finish() */
-	return 0;
+	return config_load_all(config, path, &faults) < 0 ? err_pass(err, &faults.items[0]) : 0;
+}
+
+int config_read_all(
+	struct config *config, const struct config_sources *sources, struct setting_faults *faults)
+{
+	struct err err = ERR_INIT;
+
+	config_init(config);
+	if (sources->shipped)
+		config_add_shipped(config);
+	if (sources->path && config_load_all(config, sources->path, faults) < 0)
+		return -1;
+	if (sources->socket)
+		cut_printf(config->socket, sizeof(config->socket), "%s", sources->socket);
+	if (sources->state)
+		cut_printf(config->state, sizeof(config->state), "%s", sources->state);
+	return config_finish(config, &err) < 0 ? setting_faults_add(faults, &err) : 0;
+}
+
+int config_read(struct config *config, const struct config_sources *sources, struct err *err)
+{
+	struct setting_faults faults = { .count = 0 };
+
+	return config_read_all(config, sources, &faults) < 0 ? err_pass(err, &faults.items[0]) : 0;
 }
 
 /* ---- printing ------------------------------------------------------------------------------- */

@@ -68,16 +68,20 @@ static int take_groups(
 }
 
 /* clang-format off */
-#define FLAG(row_name, field) \
-	{ .name = row_name, .type = SETTING_BOOL, .offset = offsetof(struct config_package, field) }
+#define FLAG(row_name, field, says) \
+	{ .name = row_name, .type = SETTING_BOOL, .offset = offsetof(struct config_package, field), \
+		.meaning = says }
 const struct setting config_packages[] = {
-	SETTING_TEXT_OF(config_package, runtime),
-	{ .name = "path",   .type = SETTING_TEXT, .take = take_path },
-	{ .name = "digest", .type = SETTING_TEXT, .take = take_digest },
-	FLAG("tools",   has_tools),
-	FLAG("default", is_default),
-	{ .name = "users",  .type = SETTING_LIST, .take = take_users },
-	{ .name = "groups", .type = SETTING_LIST, .take = take_groups },
+	SETTING_TEXT_OF(config_package, runtime, .meaning = "the runtime whose runs may name it"),
+	{ .name = "path",   .type = SETTING_TEXT, .take = take_path, .meaning = "the folder" },
+	{ .name = "digest", .type = SETTING_TEXT, .take = take_digest,
+		.meaning = "what `cectl packages digest` prints for the folder; with another digest the set is off" },
+	FLAG("tools",   has_tools,  "its folder bin is at the end of PATH"),
+	FLAG("default", is_default, "runs of this runtime that send no `packages` use it"),
+	{ .name = "users",  .type = SETTING_LIST, .take = take_users,
+		.meaning = "only these users may name it, by number or name" },
+	{ .name = "groups", .type = SETTING_LIST, .take = take_groups,
+		.meaning = "only these groups may name it, by number or name" },
 	{ 0 },
 };
 #undef FLAG

@@ -159,7 +159,8 @@ static bool is_tool(const char *text)
 
 /* Stores a list as one text, with spaces between the words. */
 static int take_words(struct config_runtime *runtime, const struct setting *row,
-	const struct config_item *item, bool (*is_word)(const char *text), struct err *err)
+	const struct config_item *item, bool (*is_word)(const char *text), const char *form,
+	struct err *err)
 {
 	char *text = (char *)runtime + row->offset;
 	size_t len = 0;
@@ -168,7 +169,7 @@ static int take_words(struct config_runtime *runtime, const struct setting *row,
 	for (const struct config_value *value = item->values; value; value = value->next) {
 		if (!is_word(value->text))
 			return setting_fault(err, value->line, "%s: \"%s\" is not a %s", row->name,
-				value->text, row->meaning);
+				value->text, form);
 		if (len + strlen(value->text) + 2 > row->size)
 			return setting_fault(err, value->line,
 				"%s: the list is longer than %zu bytes with \"%s\"", row->name,
@@ -182,19 +183,19 @@ static int take_words(struct config_runtime *runtime, const struct setting *row,
 static int take_preload(
 	void *set, const struct setting *row, const struct config_item *item, struct err *err)
 {
-	return take_words(set, row, item, is_module, err);
+	return take_words(set, row, item, is_module, "module", err);
 }
 
 static int take_args(
 	void *set, const struct setting *row, const struct config_item *item, struct err *err)
 {
-	return take_words(set, row, item, is_argument, err);
+	return take_words(set, row, item, is_argument, "possible argument", err);
 }
 
 static int take_tools(
 	void *set, const struct setting *row, const struct config_item *item, struct err *err)
 {
-	return take_words(set, row, item, is_tool, err);
+	return take_words(set, row, item, is_tool, "name of a program", err);
 }
 
 static int take_forms(
@@ -272,21 +273,28 @@ static const char *const kind_words[] = {
 		.size = sizeof(((struct config_runtime *)NULL)->field) }
 #define WORKERS .highest = CONFIG_WORKERS_MOST
 const struct setting config_runtime[] = {
-	{ .name = "interpreter", .type = SETTING_TEXT, .take = take_interpreter },
-	{ .name = "file",        .type = SETTING_TEXT, .take = take_file },
-	{ .name = "errors",      .type = SETTING_LIST, .take = take_forms },
-	{ .name = "binds",       .type = SETTING_LIST, .take = take_binds },
-	{ FIELD(kind),      .type = SETTING_CHOICE, .words = kind_words },
-	{ FIELD(processes), .type = SETTING_BOOL },
-	{ FIELD(off),       .type = SETTING_BOOL },
-	SETTING_TEXT_OF(config_runtime, language),
-	WORDS(preload, "module"),
-	WORDS(args,    "possible argument"),
-	WORDS(tools,   "name of a program"),
+	{ .name = "interpreter", .type = SETTING_TEXT, .take = take_interpreter,
+		.meaning = "absolute path of the program" },
+	{ .name = "file",        .type = SETTING_TEXT, .take = take_file,
+		.meaning = "the file name of a program that has none; otherwise the usual one of the language" },
+	{ .name = "errors",      .type = SETTING_LIST, .take = take_forms,
+		.meaning = "how the interpreter words an error on stderr, with %f %l %c %m %x %M" },
+	{ .name = "binds",       .type = SETTING_LIST, .take = take_binds,
+		.meaning = "folders or files that its programs may read, beside the usual ones" },
+	{ FIELD(kind),      .type = SETTING_CHOICE, .words = kind_words,
+		.meaning = "how its workers are made; node is for an interpreter that is node" },
+	{ FIELD(processes), .type = SETTING_BOOL, .meaning = "python: programs may fork" },
+	{ FIELD(off),       .type = SETTING_BOOL, .meaning = "this runtime does not exist" },
+	SETTING_TEXT_OF(config_runtime, language,
+		.meaning = "whose rules policies apply to its programs; otherwise those of its kind or its name"),
+	WORDS(preload, "python: modules to import ahead"),
+	WORDS(args,    "command, node: arguments of the interpreter, before the program's name"),
+	WORDS(tools,   "command: programs that its programs may start; coreutils stands for all of coreutils"),
 	SETTING_NUMBER_OF(config_runtime, workers_min, WORKERS, .meaning = "warm workers of this runtime"),
 	SETTING_NUMBER_OF(config_runtime, workers_max, WORKERS, .meaning = "most workers of this runtime"),
 	CONFIG_NUMBERS_SECTIONS(config_allowance, .take = leave_to_allowance),
-	{ .name = "egress_allow", .type = SETTING_LIST, .take = leave_to_allowance },
+	{ .name = "egress_allow", .type = SETTING_LIST, .take = leave_to_allowance,
+		.change = CHANGE_RELOAD, .meaning = CONFIG_EGRESS_ALLOW_MEANING },
 	{ 0 },
 };
 #undef FIELD

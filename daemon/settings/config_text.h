@@ -38,6 +38,7 @@ enum config_shape {
 struct config_item {
 	const char *name;
 	const char *title; /* of a section; "": it has none */
+	unsigned file;     /* index of the file, which config_file.c sets */
 	unsigned line;
 	enum config_shape shape;
 	const struct config_value *values; /* in the order of the text */

@@ -168,22 +168,22 @@ static int check_bool(struct config_item *item, struct err *err)
 		err, item->line, "%s = %s: write true or false", item->name, item->values->text);
 }
 
-static int check_item(struct config_item *item, const struct setting *table,
-	const struct setting *top, struct err *err)
+static int check_item(struct config_item *item, const struct setting *row, struct err *err)
 {
-	const struct setting *row = setting_named(table, item->name);
-
-	if (!row)
-		return refuse_unknown(item, table, top, err);
 	if (check_form(item, row, err) < 0)
 		return -1;
 	if (row->type == SETTING_NUMBER)
 		return check_number(item, row, err);
 	if (row->type == SETTING_BOOL)
 		return check_bool(item, err);
-	if (row->words)
-		return check_word(item, row, err);
-	return row->section ? setting_check(item, row->section, top, err) : 0;
+	return row->words ? check_word(item, row, err) : 0;
+}
+
+int setting_faults_add(struct setting_faults *faults, const struct err *err)
+{
+	if (faults->count < SETTING_FAULTS_MAX)
+		faults->items[faults->count++] = *err;
+	return -1;
 }
 
 static int check_second(
@@ -200,12 +200,21 @@ static int check_second(
 }
 
 int setting_check(struct config_item *section, const struct setting *table,
-	const struct setting *top, struct err *err)
+	const struct setting *top, struct setting_faults *faults)
 {
-	for (struct config_item *item = section->items; item; item = item->next)
-		if (check_item(item, table, top, err) < 0 || check_second(section, item, err) < 0)
-			return -1;
-	return 0;
+	int result = 0;
+
+	for (struct config_item *item = section->items; item; item = item->next) {
+		const struct setting *row = setting_named(table, item->name);
+		struct err err = ERR_INIT;
+
+		if (!row ? refuse_unknown(item, table, top, &err) < 0
+			 : check_item(item, row, &err) < 0 || check_second(section, item, &err) < 0)
+			result = setting_faults_add(faults, &err);
+		else if (row->section && setting_check(item, row->section, top, faults) < 0)
+			result = -1;
+	}
+	return result;
 }
 
 /* ---- storing --------------------------------------------------------------------------------- */
@@ -303,45 +312,83 @@ int setting_check_numbers(const void *set, const struct setting *table, struct e
 	return 0;
 }
 
-/* ---- lines of settings ---------------------------------------------------------------------- */
+/* ---- what was written ------------------------------------------------------------------------ */
 
-static void note_items(struct config *config, const char *prefix, const struct config_item *section)
+/* "17", "{a, b}"; nothing for a section. */
+static void show_value(char *text, size_t size, const struct config_item *item)
+{
+	bool is_list = item->shape == CONFIG_IS_LIST;
+	size_t len;
+
+	cut_printf(text, size, "%s", is_list ? "{" : "");
+	for (const struct config_value *value = item->values; value; value = value->next) {
+		len = strlen(text);
+		cut_printf(text + len, size - len, "%s%s", value == item->values ? "" : ", ",
+			value->text);
+	}
+	len = strlen(text);
+	cut_printf(text + len, size - len, "%s", is_list ? "}" : "");
+}
+
+static void digest_values(uint8_t ret_digest[DIGEST_LEN], const struct config_item *item)
+{
+	struct digest digest;
+
+	digest_start(&digest);
+	for (const struct config_value *value = item->values; value; value = value->next)
+		digest_add_sized(&digest, value->text, strlen(value->text));
+	digest_end(&digest, ret_digest);
+}
+
+static void note_items(struct config *config, const char *prefix, const struct config_item *section,
+	const struct setting *table, bool is_named)
 {
 	for (const struct config_item *item = section->items; item; item = item->next) {
 		struct config_written *written = &config->written[config->written_count];
+		const struct setting *row = table ? setting_named(table, item->name) : NULL;
 
 		if (config->written_count == CONFIG_WRITTEN_MAX)
 			return;
 		cut_printf(written->key, sizeof(written->key), "%s%s%s%s", prefix, item->name,
 			item->title[0] ? "." : "", item->title);
+		show_value(written->value, sizeof(written->value), item);
+		digest_values(written->digest, item);
+		written->row = row;
+		written->is_named = is_named;
+		written->file = item->file;
 		written->line = item->line;
+		written->from_start = false;
 		config->written_count++;
 		if (item->shape == CONFIG_IS_SECTION) {
 			char inner[CONFIG_KEY_MAX + 2];
 
 			cut_printf(inner, sizeof(inner), "%s.", written->key);
-			note_items(config, inner, item);
+			note_items(config, inner, item, row ? row->section : NULL,
+				is_named || item->title[0]);
 		}
 	}
 }
 
-void setting_note_lines(struct config *config, const struct config_item *whole)
+void setting_note_written(
+	struct config *config, const struct config_item *whole, const struct setting *table)
 {
-	note_items(config, "", whole);
+	config->written_count = 0;
+	note_items(config, "", whole, table, false);
 }
 
-unsigned setting_line(const struct config *config, const char *key)
+const struct config_written *setting_written(const struct config *config, const char *key)
 {
 	for (unsigned i = config->written_count; i-- > 0;)
 		if (strcmp(config->written[i].key, key) == 0)
-			return config->written[i].line;
-	return 0;
+			return &config->written[i];
+	return NULL;
 }
 
 int setting_refuse(
 	const struct config *config, struct err *err, const char *key, const char *format, ...)
 {
-	unsigned line = setting_line(config, key);
+	const struct config_written *written = setting_written(config, key);
+	unsigned file = written ? written->file : 0;
 	char text[ERR_TEXT_MAX];
 	char place[CONFIG_TEXT_MAX + 64] = "";
 	va_list args;
@@ -349,9 +396,9 @@ int setting_refuse(
 	va_start(args, format);
 	cut_vprintf(text, sizeof(text), format, args);
 	va_end(args);
-	if (config->path[0])
-		cut_printf(place, sizeof(place), "configuration %s: ", config->path);
-	if (line)
-		return err_set(err, ERR_INVALID, "%sline %u: %s", place, line, text);
+	if (file < config->file_count)
+		cut_printf(place, sizeof(place), "configuration %s: ", config->files[file]);
+	if (written)
+		return err_set(err, ERR_INVALID, "%sline %u: %s", place, written->line, text);
 	return err_set(err, ERR_INVALID, "%s%s", place, text);
 }

@@ -26,6 +26,12 @@ enum setting_type {
 	SETTING_TYPES
 };
 
+/* When a new value comes into force.  A row that says nothing needs a restart. */
+enum setting_change {
+	CHANGE_RESTART,
+	CHANGE_RELOAD,
+};
+
 struct setting {
 	const char *name;
 	enum setting_type type;
@@ -34,6 +40,7 @@ struct setting {
 	const char *text;                    /* of a text: the default */
 	const char *const *words; /* of a text or a choice: what it may be; ends with NULL */
 	const char *meaning;
+	enum setting_change change;
 	const struct setting *section; /* rows of the section */
 	int (*take)(void *set, const struct setting *row, const struct config_item *item,
 		struct err *err);
@@ -56,9 +63,23 @@ struct setting {
 		.size = sizeof(((struct of *)NULL)->field), __VA_ARGS__                     \
 	}
 
-/* Checks the items of a section.  `top` is the table of settings outside all sections. */
+/* Faults of a configuration, in the order in which they were found. */
+#define SETTING_FAULTS_MAX 16
+
+struct setting_faults {
+	struct err items[SETTING_FAULTS_MAX];
+	unsigned count;
+};
+
+/* Adds a fault; one that finds no room is dropped, since there are plenty to correct.  -1. */
+int setting_faults_add(struct setting_faults *faults, const struct err *err);
+
+/*
+ * Checks the items of a section, and goes on after a fault.  `top` is the table of settings outside
+ * all sections.  -1: it added faults.
+ */
 int setting_check(struct config_item *section, const struct setting *table,
-	const struct setting *top, struct err *err);
+	const struct setting *top, struct setting_faults *faults);
 
 /* Stores the values of a section that was checked.  Settings that it lacks stay as they are. */
 int setting_take(
@@ -88,11 +109,12 @@ int setting_copy_list(char *texts, size_t size, unsigned *count, unsigned most,
 int setting_fault(struct err *err, unsigned line, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Stores the line of each setting for setting_refuse(). */
-void setting_note_lines(struct config *config, const struct config_item *whole);
+/* Stores what was written for each setting, and where, for setting_refuse() and reports. */
+void setting_note_written(
+	struct config *config, const struct config_item *whole, const struct setting *table);
 
-/* Returns the line that has the setting; 0: the file does not have it. */
-unsigned setting_line(const struct config *config, const char *key);
+/* Returns what was written for the setting; NULL: no file has it. */
+const struct config_written *setting_written(const struct config *config, const char *key);
 
 /*
  * Fills *err with the error in the value of `key`, and with the file and line that has it, if one

@@ -216,6 +216,27 @@ void inspectors_closing(struct inspectors *inspectors)
 		timer_close(inspectors->seats[i].retry);
 }
 
+void inspectors_end(struct inspectors *inspectors)
+{
+	inspectors_closing(inspectors);
+	for (unsigned i = 0; i < inspectors->count; i++) {
+		struct priv_msg msg = { .op = PRIV_KILL, .id = inspectors->seats[i].child };
+
+		inspectors->seats[i].child = 0;
+		inspectors->seats[i].retry = NULL;
+		if (msg.id)
+			spawner_ask(inspectors->parts.spawner, &msg, NULL, 0, NULL, NULL);
+	}
+}
+
+bool inspectors_are_quiet(const struct inspectors *inspectors)
+{
+	for (unsigned i = 0; i < inspectors->count; i++)
+		if (inspectors->seats[i].sock >= 0)
+			return false;
+	return true;
+}
+
 void inspectors_free(struct inspectors *inspectors)
 {
 	free(inspectors);

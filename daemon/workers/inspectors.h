@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "proto/base/err.h"
@@ -47,3 +48,9 @@ void inspectors_ceilings(const struct config *config, struct priv_msg *msg);
  */
 void inspectors_closing(struct inspectors *inspectors);
 void inspectors_free(struct inspectors *inspectors);
+
+/* Requests no more inspectors and kills those there are. */
+void inspectors_end(struct inspectors *inspectors);
+
+/* Whether the spawner owes them no answer: then they may be freed. */
+bool inspectors_are_quiet(const struct inspectors *inspectors);

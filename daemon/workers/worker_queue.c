@@ -15,6 +15,13 @@ void queue_init(struct queue *queue, unsigned count_max, unsigned user_max, unsi
 	fair_init(&queue->users);
 }
 
+void queue_set(struct queue *queue, unsigned count_max, unsigned user_max, unsigned running_max)
+{
+	queue->count_max = count_max;
+	queue->user_max = user_max;
+	queue->running_max = running_max;
+}
+
 void queue_done(struct queue *queue)
 {
 	fair_done(&queue->users);

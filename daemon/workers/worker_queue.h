@@ -60,6 +60,9 @@ enum queue_answer {
 };
 
 void queue_init(struct queue *queue, unsigned count_max, unsigned user_max, unsigned running_max);
+
+/* Takes other bounds.  Who waits keeps its place. */
+void queue_set(struct queue *queue, unsigned count_max, unsigned user_max, unsigned running_max);
 void queue_done(struct queue *queue);
 
 /* Returns how many runs wait. */

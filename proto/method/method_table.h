@@ -84,12 +84,16 @@
 		method_health, ONLINE(answer_status), method_health_found)                         \
 	X(ADMIN_METRICS,      "admin.metrics",      ADMIN,       "none.json", NULL,                \
 		method_metrics, ONLINE(answer_status), method_metrics_found)                       \
+	X(CONFIG_SHOW,        "config.show",        ADMIN,       "none.json", NULL,                \
+		method_config_show, NULL, NULL)                                                    \
 	X(ADMIN_ACTS,         "admin.acts",         ADMIN,       "acts.json", NULL,                \
 		method_from_store, OFFLINE(answer_acts), NULL)                                     \
 	X(ADMIN_DRAIN,        "admin.drain",        ADMIN,       "admin_op.json", NULL,            \
 		method_drain, NULL, NULL)                                                          \
 	X(ADMIN_RESUME,       "admin.resume",       ADMIN,       "admin_op.json", NULL,            \
 		method_resume, NULL, NULL)                                                         \
+	X(ADMIN_RELOAD,       "admin.reload",       ADMIN,       "admin_op.json", NULL,            \
+		method_reload, NULL, NULL)                                                         \
 	X(ADMIN_KILL_ALL,     "admin.kill_all",     ADMIN,       "admin_op.json", NULL,            \
 		method_kill_all, NULL, NULL)                                                       \
 	X(ADMIN_BLOCK,        "admin.block",        ADMIN,       "block.json", NULL,               \

@@ -214,14 +214,14 @@ def rows(macro, columns):
 
 
 def setting_rows():
-    for name, otherwise, lowest, highest, meaning in rows("CONFIG_NUMBERS", 3):
+    for name, otherwise, lowest, highest, change, meaning in rows("CONFIG_NUMBERS", 4):
         bounds = " | ".join(shown(name, number(text)) for text in (otherwise, lowest, highest))
-        yield name, f"| `{name}` | {bounds} | {meaning} |"
+        yield name, f"| `{name}` | {bounds} | {change.lower()} | {meaning} |"
     for name, otherwise, most, lowest, highest, meaning in rows("CONFIG_LIMITS", 4):
         bounds = " | ".join(shown(name, number(text)) for text in (otherwise, most, lowest, highest))
         yield name, f"| `{name}` | {bounds} | {meaning} |"
-    for name, otherwise, _, meaning in rows("CONFIG_TEXTS", 2):
-        yield name, f"| `{name}` | `{otherwise}` | {meaning} |"
+    for name, otherwise, _, change, meaning in rows("CONFIG_TEXTS", 3):
+        yield name, f"| `{name}` | `{otherwise}` | {change.lower()} | {meaning} |"
 
 
 def write_settings(rows):
@@ -236,7 +236,7 @@ def write_settings(rows):
 
 def write_sample():
     """Gives each setting of the sample that has a comment its meaning as that comment."""
-    meanings = {name: meaning for name, *_, meaning in rows("CONFIG_NUMBERS", 3) + rows("CONFIG_TEXTS", 2)}
+    meanings = {name: meaning for name, *_, meaning in rows("CONFIG_NUMBERS", 4) + rows("CONFIG_TEXTS", 3)}
 
     def commented(line):
         found = re.match(r"((\w+) *= *[^#{]*?) *#", line)
@@ -273,7 +273,7 @@ for name, otherwise, most, lowest, *_ in rows("CONFIG_LIMITS", 4):
     if f"| `{name}` | {' | '.join(wanted)} |" not in source(PROTOCOL):
         complaints.append(f"{PROTOCOL}: the row of the limit {name} is not {' | '.join(wanted)}")
 ceilings = section(PROTOCOL, "Ceilings")
-for name, otherwise, *_ in rows("CONFIG_NUMBERS", 3):
+for name, otherwise, *_ in rows("CONFIG_NUMBERS", 4):
     for written in re.findall(rf"`{name}`,? (\d+(?: [A-Za-z]+)?)", ceilings):
         if written != shown(name, number(otherwise)):
             complaints.append(f"{PROTOCOL}: Ceilings: {name} is {shown(name, number(otherwise))}, not {written}")

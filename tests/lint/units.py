@@ -52,6 +52,11 @@ LISTED = {
     **each("cli/mcp", "answer config jsonrpc link methods present progress requests resources server tools", COMMAND,
            ["tests/scenario/160-mcp.t", "tests/scenario/161-mcp-restart.t", "tests/scenario/162-mcp-sdk.t"]),
     **each("cli/commands", "packages packages_add", COMMAND, ["tests/scenario/350-packages.t"]),
+    **each("cli/commands", "config", COMMAND, ["tests/scenario/220-config-commands.t"]),
+    **each("cli/commands", "reload", COMMAND, ["tests/scenario/221-reload.t"]),
+    "daemon/methods/methods_config.c": ("what it answers is the tables of settings", ["tests/scenario/220-config-commands.t"]),
+    "daemon/methods/reload.c": ("it changes a whole daemon, with runs in progress", ["tests/scenario/221-reload.t"]),
+    "daemon/settings/config_report.c": ("what it makes is what cectl config prints", ["tests/scenario/220-config-commands.t"]),
     "daemon/request/request_packages.c": (STAGE, ["tests/scenario/350-packages.t", "tests/scenario/351-packages-attacks.t"]),
 }
 

@@ -23,7 +23,7 @@ is "$(cat stage/etc/ced/ced.conf)" "workers_min = 1" "and the administrator's se
 exits 0 "it is installed below another prefix" "${installed[@]}" --prefix "$work/there"
 unit=$work/there/lib/systemd/system/ced.service
 mapfile -t places < <(grep -o "$work/there/[^ ]*" "$unit")
-is "${#places[@]}" 5 "the unit names its five places"
+is "${#places[@]}" 6 "the unit names its six places"
 for place in "${places[@]}"; do
 	[[ -e $place ]]
 	ok $? "and ${place#"$work"/there/} is there"

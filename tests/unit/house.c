@@ -137,8 +137,8 @@ bool house_open(struct house *house, const char *settings)
 	char path[96];
 	int ends[2];
 	struct err err = ERR_INIT;
-	struct server_options options = { path, house->socket, house->folder, house->folder, -1,
-		false };
+	struct server_options options = { { path, house->socket, house->folder, false },
+		house->folder, -1 };
 
 	memset(house, 0, sizeof(*house));
 	house->inspector = house->control = house->slot = -1;

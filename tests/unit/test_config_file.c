@@ -318,10 +318,11 @@ TEST(who_may_connect_is_said_in_octal)
 
 static void check_same(const struct config *a, const struct config *b)
 {
-#define CHECK_NUMBER(name, otherwise, lowest, highest, meaning) CHECK_EQ_INT(a->name, b->name);
+#define CHECK_NUMBER(name, otherwise, lowest, highest, change, meaning) \
+	CHECK_EQ_INT(a->name, b->name);
 	CONFIG_NUMBERS(CHECK_NUMBER)
 #undef CHECK_NUMBER
-#define CHECK_TEXT(name, otherwise, words, meaning) CHECK_STR(a->name, b->name);
+#define CHECK_TEXT(name, otherwise, words, change, meaning) CHECK_STR(a->name, b->name);
 	CONFIG_TEXTS(CHECK_TEXT)
 #undef CHECK_TEXT
 	CHECK(memcmp(&a->limits, &b->limits, sizeof(a->limits)) == 0);

@@ -240,8 +240,8 @@ static int try_start(const struct start *start)
 	int fd = mkstemp(path);
 	int ends[2];
 	struct err err = ERR_INIT;
-	struct server_options options = { path, "/tmp/ced-start.sock", start->state, "/l", -1,
-		false };
+	struct server_options options = { { path, "/tmp/ced-start.sock", start->state, false },
+		"/l", -1 };
 
 	if (fd < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0 ||
 		write(fd, start->settings, strlen(start->settings)) < 0)

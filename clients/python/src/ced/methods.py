@@ -46,9 +46,11 @@ METHODS: Dict[str, bool] = {
     "admin.status": True,
     "health": True,
     "admin.metrics": True,
+    "config.show": True,
     "admin.acts": True,
     "admin.drain": False,
     "admin.resume": False,
+    "admin.reload": False,
     "admin.kill_all": False,
     "admin.block": False,
     "admin.unblock": False,
@@ -218,6 +220,10 @@ class Methods(Generic[Answer]):
         """Counters, gauges and histograms since the daemon's start."""
         return self.call("admin.metrics", {})
 
+    def config_show(self) -> Answer:
+        """The settings in force, and where each comes from."""
+        return self.call("config.show", {})
+
     def admin_acts(self, *, before: Optional[int] = None, limit: Optional[int] = None) -> Answer:
         """The recorded acts of administrators and approvers."""
         return self.call("admin.acts", {"before": before, "limit": limit})
@@ -229,6 +235,10 @@ class Methods(Generic[Answer]):
     def admin_resume(self, *, reason: Optional[str] = None) -> Answer:
         """Takes runs again."""
         return self.call("admin.resume", {"reason": reason})
+
+    def admin_reload(self, *, reason: Optional[str] = None) -> Answer:
+        """Reads settings and policies again, without ending a run."""
+        return self.call("admin.reload", {"reason": reason})
 
     def admin_kill_all(self, *, reason: Optional[str] = None) -> Answer:
         """Kills everything that runs or waits, and takes no new runs."""
