@@ -9,7 +9,7 @@
 # writes or defines is there for the next.  Functions of the scenario stand for what is not ours to
 # call, such as systemctl.
 # shellcheck shell=bash
-# shellcheck disable=SC2154 # work, here and ced_folder are those of lib.sh and its caller
+# shellcheck disable=SC2034,SC2154 # work, here and ced_folder are those of lib.sh and its caller
 
 # Folders of the host that pages name, and those that stand for them here.
 declare -A page_places=()
