@@ -350,12 +350,20 @@ static int help_rows(const struct option_row *rows, size_t width, struct buf *ou
 	return 0;
 }
 
+const struct option_row *options_common(void)
+{
+	return common_rows;
+}
+
+bool options_common_fits(const struct command *command, const struct option_row *row)
+{
+	return row != &common_rows[COMMON_STORE] || command->reads_copy;
+}
+
 static int help_common(const struct command *command, size_t width, struct buf *out)
 {
 	for (const struct option_row *row = common_rows; row->name; row++) {
-		if (row == &common_rows[COMMON_STORE] && !command->reads_copy)
-			continue;
-		if (help_row(row, width, out) < 0)
+		if (options_common_fits(command, row) && help_row(row, width, out) < 0)
 			return -1;
 	}
 	return 0;

@@ -131,6 +131,12 @@ bool parsed_flag(const struct parsed *parsed, const char *name);
 /* Common options only, up to the first other word, whose index comes back; for main(). */
 int options_parse_front(int argc, char **argv, struct common_options *common, struct err *err);
 
+/* The options that every command has, up to an empty row. */
+const struct option_row *options_common(void);
+
+/* Whether this one of them makes sense for the command. */
+bool options_common_fits(const struct command *command, const struct option_row *row);
+
 /* The help page of one command, wrapped to `width` columns. */
 int options_help(const struct command *command, size_t width, struct buf *out);
 
