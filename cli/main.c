@@ -49,7 +49,7 @@ static const struct command *find_command(const char *name)
 		if (strcmp(commands[i].command->name, name) == 0)
 			return commands[i].command;
 	}
-	return NULL;
+	return strcmp(name, complete_command.name) == 0 ? &complete_command : NULL;
 }
 
 /* A command of two words, such as `audit export`; *ret_words says how many were taken. */

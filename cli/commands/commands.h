@@ -23,3 +23,6 @@
 #define COMMAND_EXTERN(heading, name) extern const struct command name##_command;
 COMMANDS(COMMAND_EXTERN)
 #undef COMMAND_EXTERN
+
+/* Not among them, because shells type it and people do not. */
+extern const struct command complete_command;

@@ -1,0 +1,401 @@
+/*
+ * What a shell may offer for the last of these words: from the tables of commands and options, from
+ * the schema of the method that a command asks, and from the daemon, which gets half a second.
+ *
+ * The answer is one word a line, perhaps with a tab and its meaning.  Nothing goes to stderr,
+ * because it would be printed into a line that somebody types.
+ */
+#include <signal.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "cli/base/exits.h"
+#include "cli/commands/commands.h"
+#include "proto/base/container.h"
+#include "proto/json.h"
+#include "proto/method/method.h"
+
+#define DAEMON_MS   500
+#define RUNS_LISTED 50
+
+#define OPTION_WORD_MAX 64
+
+struct completion {
+	struct cli *cli;
+	const char *prefix; /* what the word begins with */
+	const char *before; /* what is printed in front of each answer: "--policy=" */
+};
+
+static const struct command *const commands[] = {
+#define COMMAND_ROW(heading, name) &name##_command,
+	COMMANDS(COMMAND_ROW)
+#undef COMMAND_ROW
+};
+
+/* Names that callers choose are offered only if no shell reads anything else in them. */
+static bool is_plain(const char *word)
+{
+	return *word && *word != '-' &&
+	       strspn(word,
+		       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._:/@%+-") ==
+		       strlen(word);
+}
+
+static void offer(const struct completion *completion, const char *word, const char *meaning)
+{
+	struct cli *cli = completion->cli;
+
+	if (strncmp(word, completion->prefix, strlen(completion->prefix)) != 0)
+		return;
+	say(&cli->out, PAINT_PLAIN, "%s%s", completion->before, word);
+	if (meaning && *meaning)
+		say(&cli->out, PAINT_PLAIN, "\t%s", output_safe(&cli->arena, meaning));
+	say(&cli->out, PAINT_PLAIN, "\n");
+}
+
+/* ---- from the daemon ------------------------------------------------------------------------- */
+
+static void leave(int signal)
+{
+	(void)signal;
+	_exit(EXIT_OK);
+}
+
+/* Whatever the daemon does: what was found until then is printed, and cectl ends. */
+static void limit_time(struct cli *cli)
+{
+	const struct sigaction action = { .sa_handler = leave };
+	const struct itimerval limit = { .it_value = { .tv_usec = DAEMON_MS * 1000 } };
+
+	(void)fflush(cli->out.file);
+	(void)sigaction(SIGALRM, &action, NULL);
+	(void)setitimer(ITIMER_REAL, &limit, NULL);
+}
+
+/* A list of the daemon: which method has it, where, and which fields are word and meaning. */
+struct source {
+	const char *method, *list, *word, *meaning;
+	const char *fixed; /* a word that may stand for one of them */
+	const char *key;   /* one param, and its value */
+	const char *value;
+};
+
+static const struct source runs = { "runs.list", "runs", "run_id", "outcome", "last", NULL, NULL };
+static const struct source sessions = { "session.list", "sessions", "session", "language", NULL,
+	NULL, NULL };
+static const struct source policies = { "policies.list", "policies", "name", "description", NULL,
+	NULL, NULL };
+static const struct source languages = { "runtimes", "runtimes", "name", "language", NULL, NULL,
+	NULL };
+static const struct source agents = { "stats", "by", "key", NULL, NULL, "by", "agent" };
+
+static void offer_list(const struct completion *completion, const struct source *source)
+{
+	struct cli *cli = completion->cli;
+	struct value *params = value_map(&cli->arena);
+	const struct value *answer = NULL;
+	const struct value *list;
+	struct err err = ERR_INIT;
+
+	if (source->fixed)
+		offer(completion, source->fixed, NULL);
+	if (source == &runs)
+		(void)value_map_put(
+			&cli->arena, params, "limit", value_int(&cli->arena, RUNS_LISTED));
+	if (source->key)
+		(void)value_map_put(
+			&cli->arena, params, source->key, value_text(&cli->arena, source->value));
+	limit_time(cli);
+	if (!value_ok(&cli->arena) ||
+		cli_ask_quietly(cli, source->method, params, NULL, &answer, &err) != 0)
+		return;
+	list = value_get(answer, source->list);
+	for (size_t i = 0; value_at(list, i); i++) {
+		const char *word = value_as_text(value_get(value_at(list, i), source->word));
+
+		if (word && is_plain(word))
+			offer(completion, word,
+				source->meaning
+					? output_text(&cli->arena,
+						  value_get(value_at(list, i), source->meaning))
+					: NULL);
+	}
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+/* Which list an option or an operand is about, by its name or by what the help calls its value. */
+static const struct {
+	const char *command; /* NULL: any */
+	const char *name;
+	const struct source *source;
+} values[] = {
+	{ NULL, "RUN", &runs },
+	{ NULL, "SESSION", &sessions },
+	{ NULL, "policy", &policies },
+	{ NULL, "language", &languages },
+	{ NULL, "agent", &agents },
+	{ "policy", "NAME", &policies },
+	{ "runtimes", "NAME", &languages },
+};
+
+static bool offer_value(
+	const struct completion *completion, const struct command *command, const char *name)
+{
+	for (size_t i = 0; i < COUNT_OF(values); i++) {
+		if (strcmp(values[i].name, name) == 0 &&
+			(!values[i].command || strcmp(values[i].command, command->name) == 0)) {
+			offer_list(completion, values[i].source);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The words that the schema allows for a param.  Commands without a method of their own ask `run`. */
+static void offer_enum(
+	const struct completion *completion, const struct command *command, const char *param)
+{
+	struct cli *cli = completion->cli;
+	const struct method *method = method_find(command->method ? command->method : "run");
+	size_t len = 0;
+	const char *text = method ? method_contract_text(method->params_file, &len) : NULL;
+	struct value *schema = NULL;
+	const struct value *words;
+	struct err err = ERR_INIT;
+
+	if (!text || json_parse(&cli->arena, text, len, NULL, &schema, &err) < 0)
+		return;
+	words = value_get(value_get(value_get(schema, "properties"), param), "enum");
+	for (size_t i = 0; value_at(words, i); i++) {
+		if (value_as_text(value_at(words, i)))
+			offer(completion, value_as_text(value_at(words, i)), NULL);
+	}
+}
+
+static void offer_option_value(const struct completion *completion, const struct command *command,
+	const struct option_row *row)
+{
+	if (!offer_value(completion, command, row->name) &&
+		!offer_value(completion, command, row->argument) && row->param)
+		offer_enum(completion, command, row->param);
+}
+
+/* ---- operands -------------------------------------------------------------------------------- */
+
+/* The next word of an operand's usage, without brackets and dots; "" at its end. */
+static const char *usage_word(const char *usage, char *word, size_t size)
+{
+	size_t len;
+
+	usage += strspn(usage, " []");
+	len = strcspn(usage, " []");
+	cut_printf(word, size, "%.*s", (int)len, usage);
+	if (len > 3 && strcmp(word + len - 3, "...") == 0)
+		word[len - 3] = '\0';
+	return usage + len;
+}
+
+/* "list | show NAME | test FILE...": the first operand chooses, the others follow it. */
+static void offer_choice(const struct completion *completion, const struct command *command,
+	const struct words *operands)
+{
+	char word[64];
+
+	for (const char *usage = command->operands; *usage;) {
+		const char *end = usage + strcspn(usage, "|");
+
+		usage = usage_word(usage, word, sizeof(word));
+		if (operands->count == 0)
+			offer(completion, word, NULL);
+		else if (strcmp(operands->items[0], word) == 0) {
+			for (size_t i = 0; i < operands->count && usage < end; i++)
+				usage = usage_word(usage, word, sizeof(word));
+			(void)offer_value(completion, command, word);
+		}
+		usage = *end ? end + 1 : end;
+	}
+}
+
+static void offer_operand(const struct completion *completion, const struct command *command,
+	const struct words *operands)
+{
+	const char *usage = command->operands;
+	char word[64] = "";
+
+	if (!usage || operands->count >= command->operand_most)
+		return;
+	if (usage[0] >= 'a' && usage[0] <= 'z') {
+		offer_choice(completion, command, operands);
+		return;
+	}
+	for (size_t i = 0; i <= operands->count && *usage; i++)
+		usage = usage_word(usage, word, sizeof(word));
+	(void)offer_value(completion, command, word);
+}
+
+/* ---- the line -------------------------------------------------------------------------------- */
+
+static void offer_rows(const struct completion *completion, const struct command *command,
+	const struct option_row *rows)
+{
+	char word[OPTION_WORD_MAX];
+
+	for (; rows && rows->name; rows++) {
+		cut_printf(word, sizeof(word), "--%s", rows->name);
+		if (!command || options_common_fits(command, rows))
+			offer(completion, word, rows->meaning);
+	}
+}
+
+static const struct option_row *row_in(const struct option_row *rows, const char *word, size_t len)
+{
+	for (; rows && rows->name; rows++) {
+		if (word[1] == '-' ? strlen(rows->name) == len - 2 &&
+					     strncmp(rows->name, word + 2, len - 2) == 0
+				   : len == 2 && rows->letter == word[1])
+			return rows;
+	}
+	return NULL;
+}
+
+/* The option that these `len` bytes are, or NULL. */
+static const struct option_row *option_of(
+	const struct command *command, const char *word, size_t len)
+{
+	const struct option_row *row;
+
+	if (len < 2 || word[0] != '-')
+		return NULL;
+	row = command ? row_in(command->options, word, len) : NULL;
+	return row ? row : row_in(options_common(), word, len);
+}
+
+static void offer_commands(const struct completion *completion, const char *first)
+{
+	size_t len = strlen(first);
+	const char *last = "";
+
+	for (size_t i = 0; i < COUNT_OF(commands); i++) {
+		const char *name = commands[i]->name;
+		size_t word_len = strcspn(name, " ");
+		char *word;
+
+		if (len > 0 && (strncmp(name, first, len) != 0 || name[len] != ' '))
+			continue;
+		word = len > 0 ? arena_printf(&completion->cli->arena, "%s", name + len + 1)
+			       : arena_printf(&completion->cli->arena, "%.*s", (int)word_len, name);
+		if (word && strcmp(word, last) != 0)
+			offer(completion, word,
+				len > 0 || !name[word_len] ? commands[i]->summary : NULL);
+		last = word ? word : last;
+	}
+	if (len == 0)
+		offer(completion, "help", "about a command");
+}
+
+/* The words before the last one: what they name. */
+struct line {
+	const struct command *command;
+	const char *first;              /* of a command of two words */
+	const struct option_row *waits; /* an option whose value is the last word */
+	bool rest;                      /* behind "--" */
+	struct words operands;
+};
+
+static void take_operand(struct line *line, const char *word)
+{
+	char both[64];
+
+	if (line->command) {
+		line->operands.items[line->operands.count++] = word;
+		return;
+	}
+	cut_printf(both, sizeof(both), "%s%s%s", line->first, *line->first ? " " : "", word);
+	for (size_t i = 0; i < COUNT_OF(commands); i++) {
+		if (strcmp(commands[i]->name, both) == 0)
+			line->command = commands[i];
+	}
+	if (strcmp(word, "help") != 0)
+		line->first = word;
+}
+
+static void read_line(struct line *line, const struct words *words)
+{
+	for (size_t i = 0; i + 1 < words->count && !line->rest; i++) {
+		const char *word = words->items[i];
+
+		if (line->waits)
+			line->waits = NULL;
+		else if (strcmp(word, "--") == 0)
+			line->rest = true;
+		else if (word[0] != '-' || !word[1])
+			take_operand(line, word);
+		else if ((line->waits = option_of(line->command, word, strlen(word))) != NULL &&
+			 !line->waits->argument)
+			line->waits = NULL;
+	}
+}
+
+/* "--policy=st": the answers are whole words. */
+static bool complete_attached(
+	struct completion *completion, const struct command *command, const char *word)
+{
+	size_t len = strcspn(word, "=");
+	const struct option_row *row = word[len] ? option_of(command, word, len) : NULL;
+
+	if (!row || !row->argument || !command)
+		return false;
+	completion->before = arena_printf(&completion->cli->arena, "%.*s", (int)len + 1, word);
+	completion->prefix = word + len + 1;
+	if (completion->before)
+		offer_option_value(completion, command, row);
+	return true;
+}
+
+static void complete_word(struct completion *completion, const struct line *line)
+{
+	const struct command *command = line->command;
+
+	if (line->rest || (line->waits && !command) ||
+		complete_attached(completion, command, completion->prefix))
+		return;
+	if (line->waits)
+		offer_option_value(completion, command, line->waits);
+	else if (completion->prefix[0] == '-') {
+		offer_rows(completion, command, command ? command->options : NULL);
+		offer_rows(completion, command, options_common());
+	} else if (!command)
+		offer_commands(completion, line->first);
+	else
+		offer_operand(completion, command, &line->operands);
+}
+
+static int complete_run(struct cli *cli)
+{
+	const struct words *words = &cli->given.rest;
+	struct line line = { .first = "" };
+	struct completion completion = { cli, "", "" };
+
+	line.operands.items = arena_array(&cli->arena, const char *, words->count + 1);
+	if (!line.operands.items)
+		return EXIT_OK;
+	if (words->count > 0)
+		completion.prefix = words->items[words->count - 1];
+	read_line(&line, words);
+	complete_word(&completion, &line);
+	return EXIT_OK;
+}
+
+/* For shells, so `cectl --help` does not list it. */
+const struct command complete_command = {
+	.name = "complete",
+	.operands = "-- WORD...",
+	.summary = "what a shell may offer for the last word",
+	.about =
+		"For the completion of shells: the words are those after cectl, the last one is not "
+		"finished.  Each line of the answer is a word, perhaps with a tab and its meaning.",
+	.takes_rest = true,
+	.run = complete_run,
+};
