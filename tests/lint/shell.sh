@@ -20,7 +20,7 @@ fi
 
 mapfile -t scripts < <(
 	find . \( -path ./build -o -path ./.git -o -path ./tests/programs \) -prune -o -type f \
-		\( -name '*.sh' -o -name '*.t' -o -name dev -o -path ./.ci/run \) -print | sort
+		\( -name '*.sh' -o -name '*.t' -o -name dev -o -path ./.ci/run -o -path './packaging/*/p*' \) -print | sort
 )
 cache=${XDG_CACHE_HOME:-${HOME:-/nonexistent}/.cache}/ced-shell
 mkdir -p "$cache" 2>/dev/null || true
