@@ -1,6 +1,6 @@
 #!/bin/bash
 # The Debian packages, from this build: what is in them, what lintian says, and that the same source gives
-# the same bytes.  Installing them is tried in an emulator (tests/vm/package.t).
+# the same bytes.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 for tool in cpack dpkg-deb dpkg-shlibdeps file lintian; do
