@@ -28,6 +28,8 @@
 #define TURN_MS     250
 #define JSON_DEPTH  64
 #define NUMBER_MAX  64 /* characters of a number in JSON */
+#define TIME_MAX_MS (INT64_MAX / 4) /* sums of times stay in their type */
+#define WHY_MAX     8192            /* bytes of a tool's error that the daemon takes */
 
 enum {
 	KIND_REQUEST = 0,
@@ -764,6 +766,7 @@ static int json_number(struct json *json)
 {
 	char number[NUMBER_MAX];
 	bool is_real;
+	bool fits = false;
 	size_t len = number_len(json->at, &is_real);
 
 	if (len == 0 || len >= sizeof(number))
@@ -775,15 +778,17 @@ static int json_number(struct json *json)
 	if (!is_real && number[0] == '-') {
 		long long negative = strtoll(number, NULL, 10);
 
-		if (errno == 0)
+		fits = errno == 0;
+		if (fits)
 			ced_put_int(json->buffer, negative);
 	} else if (!is_real) {
 		unsigned long long positive = strtoull(number, NULL, 10);
 
-		if (errno == 0)
+		fits = errno == 0;
+		if (fits)
 			put_uint(json->buffer, positive);
 	}
-	return is_real || errno ? json_real(json, number) : 0;
+	return fits ? 0 : json_real(json, number);
 }
 
 /* A place for the count of a list or map, which is known at its end. */
@@ -913,6 +918,9 @@ static int fail_to_connect(struct ced_error *ret_error, const char *path, int64_
 			"the daemon at %s does not accept the connection within %g s: "
 			"it hangs or is stopped",
 			path, (double)timeout_ms / 1000);
+	if (why == EINTR)
+		return fail(ret_error, CED_SYSTEM, why,
+			"a signal came while the daemon at %s was connected to", path);
 	return fail(
 		ret_error, CED_NO_DAEMON, why, "no daemon answers at %s: %s", path, strerror(why));
 }
@@ -1183,6 +1191,49 @@ static const struct ced_tool *find_tool(const struct ced_job *job, struct ced_va
 }
 
 /* Calls the function that a program wants.  A call that cannot be answered ends at its deadline. */
+/* One msgpack object and nothing else. */
+static bool is_object(const struct ced_buffer *buffer)
+{
+	return buffer->len > 0 &&
+	       skip(buffer->bytes, buffer->bytes + buffer->len) == buffer->bytes + buffer->len;
+}
+
+/* How many bytes the character at `text` has; 0: it is none in UTF-8. */
+static size_t character_len(const unsigned char *text)
+{
+	size_t len = text[0] < 0x80 ? 1 : text[0] >= 0xf0 ? 4 : text[0] >= 0xe0 ? 3 : 2;
+	uint32_t code = text[0] & (len == 1 ? 0x7fU : 0x7fU >> len);
+
+	if (text[0] >= 0x80 && (text[0] < 0xc2 || text[0] > 0xf4))
+		return 0;
+	for (size_t i = 1; i < len; i++) {
+		if ((text[i] & 0xc0U) != 0x80)
+			return 0;
+		code = code << 6 | (text[i] & 0x3fU);
+	}
+	if ((len == 3 && code < 0x800) || (len == 4 && (code < 0x10000 || code > 0x10ffff)) ||
+		(code >= 0xd800 && code <= 0xdfff))
+		return 0;
+	return len;
+}
+
+/* The daemon takes a text of some length in UTF-8; what is none becomes "?". */
+static void mend_why(char *text)
+{
+	size_t at = 0;
+
+	while (text[at]) {
+		size_t len = character_len((const unsigned char *)text + at);
+
+		if (at + (len ? len : 1) > WHY_MAX)
+			break;
+		if (!len)
+			text[at] = '?';
+		at += len ? len : 1;
+	}
+	text[at] = '\0';
+}
+
 static void call_tool(struct ced_client *client, const struct call *call, struct ced_value params)
 {
 	const struct ced_tool *tool = find_tool(call->job, ced_get(params, "tool"));
@@ -1194,7 +1245,13 @@ static void call_tool(struct ced_client *client, const struct call *call, struct
 		status = tool->call(tool->context, ced_get(params, "args"), &result);
 		if (status != 0)
 			(void)ced_buffer_write(&result, "", 1);
-		why = result.failed || !result.bytes ? "the tool gave no result" : result.bytes;
+		why = "the tool gave no result that is msgpack";
+		if (status == 0 && !is_object(&result))
+			status = -1;
+		else if (status != 0 && !result.failed)
+			why = result.bytes;
+		if (why == result.bytes)
+			mend_why(result.bytes);
 	}
 	if (status == 0 && !result.failed)
 		(void)ced_answer_call(client, params, ced_buffer_value(&result), NULL, NULL);
@@ -1303,6 +1360,11 @@ static int pass_messages(struct ced_client *client)
 	return status < 0 ? -1 : passed;
 }
 
+bool ced_pending(struct ced_client *client)
+{
+	return client->ended.failure == CED_FINE && scan(client) > 0;
+}
+
 /* Room for the next bytes.  What was passed on makes place once it is the larger part. */
 static int make_room(struct ced_client *client, size_t len)
 {
@@ -1336,8 +1398,11 @@ static void send_some(struct ced_client *client)
 
 	if (sent >= 0)
 		ced_sent(client, (size_t)sent);
-	else if (errno != EAGAIN && errno != EINTR)
+	else if (errno == EPIPE || errno == ECONNRESET)
 		ced_sent(client, len);
+	else if (errno != EAGAIN && errno != EINTR)
+		(void)fail(&client->ended, CED_LOST, errno,
+			"nothing can be sent to the daemon: %s", strerror(errno));
 }
 
 /* 1: something came; 0: nothing now; -1: the connection is over. */
@@ -1427,7 +1492,8 @@ static int give_up(struct ced_client *client, struct ced_error *ret_error, enum 
 
 	client->call = NULL;
 	(void)ced_cancel(client, msgid, NULL);
-	(void)ced_step(client, 0, NULL);
+	if (client->fd >= 0 && client->ended.failure == CED_FINE)
+		send_some(client); /* a step may stop at what has come already */
 	return fail(ret_error, failure, 0, "%s", why);
 }
 
@@ -1488,12 +1554,19 @@ static int ask_once(struct ced_client *client, const char *method, struct ced_va
 	return status;
 }
 
+static int64_t at_most(int64_t ms)
+{
+	return ms < TIME_MAX_MS ? ms : TIME_MAX_MS;
+}
+
 static int converse(struct ced_client *client, const char *method, struct ced_value params,
 	struct call *call, struct ced_error *ret_error)
 {
 	int64_t began_ms = now_ms();
-	int64_t busy_until_ms = began_ms + call->watch->busy_ms;
-	int64_t until_ms = call->watch->timeout_ms > 0 ? began_ms + call->watch->timeout_ms : 0;
+	int64_t busy_until_ms = began_ms + at_most(call->watch->busy_ms);
+	int64_t until_ms = call->watch->timeout_ms > 0
+				   ? began_ms + at_most(call->watch->timeout_ms)
+				   : 0;
 	struct ced_error error;
 
 	for (;;) {
@@ -1502,7 +1575,7 @@ static int converse(struct ced_client *client, const char *method, struct ced_va
 		memset(&error, 0, sizeof(error));
 		if (ask_once(client, method, params, call, until_ms, &error) == 0)
 			return 0;
-		again_ms = now_ms() + error.retry_after_ms;
+		again_ms = now_ms() + at_most(error.retry_after_ms);
 		if (error.failure != CED_REFUSED || error.retry_after_ms <= 0 ||
 			again_ms > busy_until_ms || (until_ms && again_ms > until_ms) ||
 			pause_for(client, call, again_ms, &error) < 0)
@@ -1674,8 +1747,13 @@ static void param_more(struct params *params, struct ced_value more)
 {
 	struct head head;
 
-	if (!head_of(more, CED_MAP, &head) || skip(more.bytes, more.bytes + more.len) == NULL)
+	if (more.len == 0)
 		return;
+	if (!head_of(more, CED_MAP, &head) ||
+		skip(more.bytes, more.bytes + more.len) != more.bytes + more.len) {
+		params->wrong = "more";
+		return;
+	}
 	(void)ced_buffer_write(params->buffer, more.bytes + head.len, more.len - head.len);
 	params->count += (uint32_t)(head.children / 2);
 }

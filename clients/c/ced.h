@@ -158,7 +158,10 @@ struct ced_error {
 
 struct ced_client;
 
-/* What a client tells its owner.  A function that returns other than 0 ends this ced_step(). */
+/*
+ * What a client tells its owner.  A function that returns other than 0 ends this ced_step(); what has
+ * come behind is passed on by the next one, before which no poll() speaks of it: see ced_pending().
+ */
 struct ced_handlers {
 	void *context;
 	/* A notification that no ced_call() or ced_run() takes.  `method` ends with a NUL. */
@@ -207,6 +210,10 @@ int ced_answer_call(struct ced_client *client, struct ced_value call, struct ced
 	const char *error_text, struct ced_error *ret_error);
 
 int ced_fd(const struct ced_client *client);
+
+/* Whether a whole message has been read and not been passed on: step before you poll. */
+bool ced_pending(struct ced_client *client);
+
 short ced_events(const struct ced_client *client); /* POLLIN, and POLLOUT when something waits */
 
 /*
@@ -279,7 +286,8 @@ struct ced_file {
 
 /*
  * A function that a program may call.  It packs its result into `result` (ced_json(), ced_put_...)
- * and returns 0; or it puts an error's text there with ced_buffer_write() and returns other than 0.
+ * and returns 0; or it puts an error's text there, in UTF-8 and at most 8192 bytes of it, with
+ * ced_buffer_write() and returns other than 0.
  * It runs inside ced_run() and must not use the client.
  */
 struct ced_tool {
@@ -320,7 +328,11 @@ struct ced_job {
 	bool stream;           /* output comes as events */
 	bool display;          /* values, figures and tables are collected */
 	bool detach;           /* the answer is {run_id}; see ced_wait() */
-	struct ced_value more; /* a map with other params of `run` */
+	/*
+	 * A map with other params of `run`.  A value that is no whole map is CED_WRONG_CALL; an absent one
+	 * is left out, so look at `failed` of the buffer that it comes from.
+	 */
+	struct ced_value more;
 };
 
 /* The params of a job as msgpack, to be sent with ced_ask() as `run`. */

@@ -355,7 +355,11 @@ static int try_policies(struct reload_task *task)
 	if (!task->end)
 		return err_set(&task->err, ERR_MEMORY, "no memory to try the policies");
 	task->inspectors = inspectors_start(&parts, &events, &task->err);
-	return task->inspectors ? 0 : -1;
+	if (task->inspectors)
+		return 0;
+	timer_close(task->end);
+	task->end = NULL;
+	return -1;
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -439,6 +443,8 @@ void method_reload(struct call *call)
 		call_error(call, RPC_CODE_BUSY, "another reload is in progress: try again");
 	else if (call->services->state->closing)
 		call_error(call, RPC_CODE_DRAINING, "the daemon is closing");
+	else if (!call->services->state->ready)
+		call_error(call, RPC_CODE_BUSY, "the daemon is starting: try again");
 	else if (!begin(reload, call))
 		call_error(call, RPC_CODE_INTERNAL, "not done: no memory to read the settings");
 }

@@ -660,7 +660,10 @@ static void write_recorded(void *context)
 	call->is_read = true;
 	if (error) {
 		call->data = value_get(error, "data");
-		call_fail(call, value_as_text(value_get(call->row, "code")),
+		const char *code = value_as_text(value_get(call->row, "code"));
+
+		/* The call may outlive the record, until its row is written. */
+		call_fail(call, code ? arena_strdup(&call->arena, code) : NULL,
 			value_as_text(value_get(error, "message")));
 		call->code = call->code ? call->code : "failed";
 	} else if (!call->row || !result) {

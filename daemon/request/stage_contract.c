@@ -524,6 +524,10 @@ enum stage stage_contract(struct request *request)
 	*check = here;
 	check->bounds = stage_contract_bounds(
 		request->services, &request->caller, request->params, &check->room);
+	if (check->bounds != &check->room) {
+		check->room = *check->bounds; /* a reload may change them while a thread reads */
+		check->bounds = &check->room;
+	}
 	pin_blobs(request, check);
 	if (check != &here && check_on_thread(check))
 		return STAGE_WAIT;

@@ -80,7 +80,7 @@ static bool admit(struct channel *channel, const struct job_head *head)
 	if (head->magic != SLOTMSG_MAGIC)
 		return false;
 	if (head->kind == JOB_CALL)
-		return head->len <= channels->bounds.call_bytes;
+		return channels->bounds.call_bytes && head->len <= channels->bounds.call_bytes;
 	if (head->kind != JOB_DISPLAY || channel->reserved)
 		return head->kind == JOB_DISPLAY;
 	if (head->len > channels->bounds.display_bytes - channels->reserved)

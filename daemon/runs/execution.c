@@ -905,7 +905,7 @@ static void show_item(void *owner, uint64_t channel, const char *body, size_t le
 		return;
 	}
 	arena_init(&arena, ITEM_ARENA_BYTES);
-	buf_init(&item, 2 * len + ITEM_HEAD_BYTES);
+	buf_init(&item, 3 * len + ITEM_HEAD_BYTES); /* "1e1," becomes 9 bytes */
 	why = shell_display_write(&arena, body, len, &item);
 	if (why) {
 		answer_shell(execution, channel, "bad_item", why);

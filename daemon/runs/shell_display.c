@@ -36,13 +36,14 @@ const char *shell_display_write(
 	struct arena *arena, const char *body, size_t len, struct buf *ret_item)
 {
 	const char *end = memchr(body, '\0', len);
-	const char *content = end + 1;
+	const char *content;
 	struct value *value = NULL;
 	const char *why = NULL;
 	size_t content_len;
 
 	if (!end || !job_display_is_type(body, (size_t)(end - body)))
 		return "the first word is no media type, as text/html is";
+	content = end + 1;
 	content_len = len - (size_t)(content - body);
 	if (job_display_is_json(body))
 		why = read_json(arena, content, content_len, &value);

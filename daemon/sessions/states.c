@@ -217,6 +217,15 @@ static void give_up(struct session *session, const char *why)
 	rest(session);
 }
 
+/* A state that was gone back to must be kept again, because it is never used up. */
+static void keep_failed(struct session *session, const char *why)
+{
+	if (session->states.is_back)
+		lose(session, "the state that it went back to cannot be kept again");
+	else
+		give_up(session, why);
+}
+
 /* ---- leaves --------------------------------------------------------------------------------- */
 
 static bool is_taken(const struct states *states, unsigned leaf)
@@ -245,6 +254,15 @@ static void look_again(void *owner);
 
 static void find_leaf(struct session *session);
 
+/* Whether the leaf of the worker before is empty.  A host without this knob kills the worker alone. */
+static bool is_killed_off(const struct session *session)
+{
+	const struct worker *worker = session->worker;
+
+	return !knobs_hold(&worker->knobs, KNOB_KILL) ||
+	       worker_leaf_is_empty(worker, session->states.made.leaf);
+}
+
 /*
  * Whether what the kernel is to do has happened.  A state that made threads when it was woken can never
  * be kept again: then the session is lost after a time, since no state may be used up in silence.
@@ -256,7 +274,9 @@ static bool is_due(const struct session *session)
 	if (step == STATES_ROOM)
 		return empty_leaf(session) >= 0;
 	return worker_stands(session->worker) &&
-	       (step != STATES_BACK || knobs_pids_now(&session->worker->knobs) == 1);
+	       (step != STATES_BACK ||
+		       (knobs_pids_now(&session->worker->knobs) == 1 &&
+			       is_killed_off(session)));
 }
 
 static void go_on(struct session *session)
@@ -450,7 +470,7 @@ static void ask_permission(struct session *session, unsigned leaf)
 	auto_fd int slot_end = -1;
 
 	if (make_sockets(session, &slot_end) < 0) {
-		give_up(session, "memory");
+		keep_failed(session, "memory");
 		return;
 	}
 	session->states.made.leaf = leaf;
@@ -486,7 +506,7 @@ static void on_leaf(void *context, const struct priv_msg *msg, int *fds, unsigne
 	if (msg->error) {
 		close_fds(fds, fd_count);
 		if (session->end == SESSION_OPEN)
-			give_up(session, "host");
+			keep_failed(session, "host");
 	} else if (knobs_take(&knobs, &msg->body.knobs, fds, fd_count) < 0) {
 		lose(session, "the spawner sends other files");
 	} else if (session->end == SESSION_OPEN) {

@@ -196,16 +196,15 @@ static void exchange_leaf(struct worker *worker, struct knobs *leaf)
 	*leaf = knobs;
 }
 
-/* Nothing is left that could go on. */
+/* Nothing is left that could go on.  The next session with states opens leaves of its own again. */
 static void return_to_first_leaf(struct worker *worker)
 {
 	for (unsigned i = 0; i < worker->leaf_count; i++) {
-		struct knobs *leaf = &worker->leaves[i];
-
-		if (leaf->is_first)
-			exchange_leaf(worker, leaf);
-		leaf->rest_bytes = knobs_memory_now(leaf);
+		if (worker->leaves[i].is_first)
+			exchange_leaf(worker, &worker->leaves[i]);
+		knobs_done(&worker->leaves[i]);
 	}
+	worker->leaf_count = 0;
 	worker->knobs.held_bytes = worker->knobs.rest_bytes = 0;
 	if (worker->knobs.stands)
 		(void)knobs_freeze(&worker->knobs, false);
@@ -757,6 +756,7 @@ void worker_add_leaf(struct worker *worker, struct knobs *knobs)
 	*leaf = *knobs;
 	knobs_init(knobs);
 	knobs_settle(leaf);
+	leaf->rest_bytes = knobs_memory_now(leaf); /* the cgroup may have been an earlier session's */
 	worker->leaf_count++;
 }
 
@@ -771,24 +771,31 @@ static uint64_t held_in(const struct knobs *leaf)
 	return knobs_since(leaf->rest_bytes, knobs_memory_now(leaf));
 }
 
-static uint64_t held_elsewhere(const struct worker *worker)
+/* `dying`: the leaf of a worker that is being killed, or -1. */
+static uint64_t held_elsewhere(const struct worker *worker, int dying)
 {
 	uint64_t bytes = 0;
 
 	for (unsigned i = 0; i < worker->leaf_count; i++)
-		bytes += held_in(&worker->leaves[i]);
+		if ((int)i != dying)
+			bytes += held_in(&worker->leaves[i]);
 	return bytes;
 }
 
 uint64_t worker_memory(const struct worker *worker)
 {
-	return knobs_memory_now(&worker->knobs) + held_elsewhere(worker);
+	return knobs_memory_now(&worker->knobs) + held_elsewhere(worker, -1);
+}
+
+static int limit_beside(struct worker *worker, const struct job_limits *limits, int dying)
+{
+	worker->knobs.held_bytes = held_elsewhere(worker, dying);
+	return knobs_set(&worker->knobs, limits);
 }
 
 int worker_limit(struct worker *worker, const struct job_limits *limits)
 {
-	worker->knobs.held_bytes = held_elsewhere(worker);
-	return knobs_set(&worker->knobs, limits);
+	return limit_beside(worker, limits, -1);
 }
 
 static struct slotmsg message_about(
@@ -821,7 +828,7 @@ int worker_send_promote(
 
 	exchange_leaf(worker, &worker->leaves[leaf]);
 	slot_limits(worker, limits, &msg);
-	if (worker_limit(worker, limits) < 0)
+	if (limit_beside(worker, limits, (int)leaf) < 0)
 		return -1;
 	knobs_begin(&worker->knobs, &worker->before);
 	if (knobs_freeze(&worker->knobs, false) < 0)

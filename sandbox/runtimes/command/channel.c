@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum channel_status channel_complain(
+int channel_complain(
 	const char *program, enum channel_status status, const char *what)
 {
 	(void)fprintf(stderr, "%s: %s\n", program, what);
@@ -123,7 +123,7 @@ static enum channel_status show_answer(const char *program, enum job_kind kind, 
 	return head.kind == JOB_RETURN ? CHANNEL_RESULT : CHANNEL_ERROR;
 }
 
-enum channel_status channel_ask(const char *program, const struct channel_message *message)
+int channel_ask(const char *program, const struct channel_message *message)
 {
 	const struct job_head head = { .magic = SLOTMSG_MAGIC,
 		.kind = message->kind,

@@ -41,8 +41,7 @@ int channel_write(
  * Sends the message and shows its answer: a result on stdout, unless it is empty, and an error on
  * stderr.  `program` is what sends it.
  */
-enum channel_status channel_ask(const char *program, const struct channel_message *message);
+int channel_ask(const char *program, const struct channel_message *message);
 
 /* Says on stderr what is wrong, and returns the status. */
-enum channel_status channel_complain(
-	const char *program, enum channel_status status, const char *what);
+int channel_complain(const char *program, enum channel_status status, const char *what);
