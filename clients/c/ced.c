@@ -27,7 +27,7 @@
 #define METHOD_MAX  64
 #define TURN_MS     250
 #define JSON_DEPTH  64
-#define NUMBER_MAX  64 /* characters of a number in JSON */
+#define NUMBER_MAX  64              /* characters of a number in JSON */
 #define TIME_MAX_MS (INT64_MAX / 4) /* sums of times stay in their type */
 #define WHY_MAX     8192            /* bytes of a tool's error that the daemon takes */
 
@@ -1401,8 +1401,8 @@ static void send_some(struct ced_client *client)
 	else if (errno == EPIPE || errno == ECONNRESET)
 		ced_sent(client, len);
 	else if (errno != EAGAIN && errno != EINTR)
-		(void)fail(&client->ended, CED_LOST, errno,
-			"nothing can be sent to the daemon: %s", strerror(errno));
+		(void)fail(&client->ended, CED_LOST, errno, "nothing can be sent to the daemon: %s",
+			strerror(errno));
 }
 
 /* 1: something came; 0: nothing now; -1: the connection is over. */
@@ -1564,9 +1564,8 @@ static int converse(struct ced_client *client, const char *method, struct ced_va
 {
 	int64_t began_ms = now_ms();
 	int64_t busy_until_ms = began_ms + at_most(call->watch->busy_ms);
-	int64_t until_ms = call->watch->timeout_ms > 0
-				   ? began_ms + at_most(call->watch->timeout_ms)
-				   : 0;
+	int64_t until_ms =
+		call->watch->timeout_ms > 0 ? began_ms + at_most(call->watch->timeout_ms) : 0;
 	struct ced_error error;
 
 	for (;;) {

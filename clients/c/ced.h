@@ -325,9 +325,9 @@ struct ced_job {
 	const char *task;
 	const struct ced_tool *tools;
 	size_t tool_count;
-	bool stream;           /* output comes as events */
-	bool display;          /* values, figures and tables are collected */
-	bool detach;           /* the answer is {run_id}; see ced_wait() */
+	bool stream;  /* output comes as events */
+	bool display; /* values, figures and tables are collected */
+	bool detach;  /* the answer is {run_id}; see ced_wait() */
 	/*
 	 * A map with other params of `run`.  A value that is no whole map is CED_WRONG_CALL; an absent one
 	 * is left out, so look at `failed` of the buffer that it comes from.

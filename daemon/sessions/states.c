@@ -275,8 +275,7 @@ static bool is_due(const struct session *session)
 		return empty_leaf(session) >= 0;
 	return worker_stands(session->worker) &&
 	       (step != STATES_BACK ||
-		       (knobs_pids_now(&session->worker->knobs) == 1 &&
-			       is_killed_off(session)));
+		       (knobs_pids_now(&session->worker->knobs) == 1 && is_killed_off(session)));
 }
 
 static void go_on(struct session *session)

@@ -756,7 +756,8 @@ void worker_add_leaf(struct worker *worker, struct knobs *knobs)
 	*leaf = *knobs;
 	knobs_init(knobs);
 	knobs_settle(leaf);
-	leaf->rest_bytes = knobs_memory_now(leaf); /* the cgroup may have been an earlier session's */
+	leaf->rest_bytes =
+		knobs_memory_now(leaf); /* the cgroup may have been an earlier session's */
 	worker->leaf_count++;
 }
 

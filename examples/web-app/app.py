@@ -13,16 +13,22 @@ client = ced.Client()  # its one connection serves all threads
 class App(BaseHTTPRequestHandler):
     """POST /run with a program as the body. X-User is the user: put a login in front of it."""
 
+    timeout = 10  # seconds in which a request must have come
+
     def do_POST(self):
         user = self.headers.get("X-User", "")
-        size = int(self.headers.get("Content-Length", 0))
+        length = self.headers.get("Content-Length", "")
+        size = int(length) if length.isascii() and length.isdigit() else 0
         if self.path != "/run" or not user.isalnum() or len(user) > 32 or not 0 < size <= 64 << 10:
             return self.send_error(400, "POST /run, with X-User and a program of at most 64 KiB")
+        program = self.rfile.read(size)
+        if len(program) != size:
+            return self.send_error(400, "the program is cut")
         try:
-            result = client.run(self.rfile.read(size), agent=user, policy="strict",
+            result = client.run(program, agent=user, policy="strict",
                                 limits={"wall_ms": 2000, "memory_bytes": 64 << 20})
-        except ced.BadRequest as error:
-            return self.send_error(400, str(error))
+        except ced.BadRequest:
+            return self.send_error(400, "this is no program that ced takes")
         except ced.CedError:  # busy, draining, no daemon: the user may come back
             return self.send_error(503)
         self.answer(STATUS.get(result.outcome, 200), {

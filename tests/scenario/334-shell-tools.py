@@ -33,6 +33,8 @@ def shown(result):
 
 result = run("echo '<b>one</b>' | ced-display text/html; printf '\\x89PNG\\r\\n\\x1a\\n\\0\\xff' >p.png; ced-display image/png p.png; echo $?", display=True)
 eq((result["stdout"], shown(result)), ("0\n", [{"text/html": "<b>one</b>\n"}, {"image/png": PNG}]), "ced-display shows stdin and files, text as text and bytes as bytes")
+numbers = run("x=$(printf '0.1,%.0s' {1..300}); echo \"[${x%,}]\" | ced-display application/json; echo $?", display=True)
+eq((numbers["stdout"], shown(numbers)), ("0\n", [{"application/json": [0.1] * 300}]), "numbers that are longer in the message than as text")
 eq([item["main"] for item in result["display"]], [False, False], "none of them is the value of the program")
 result = run("ced-display application/json <<<'{\"a\": [1, 2.5, null]}'; ced-display application/x+json <<<'[1'; echo $?; ced-display TEXT/x <<<1; echo $?", display=True)
 eq((shown(result), result["stdout"]), ([{"application/json": {"a": [1, 2.5, None]}}], "1\n1\n"), "JSON is a value, and what is none is refused")

@@ -110,6 +110,16 @@ for number in (4, 8):  # each cell makes a state more, for which the oldest is g
 eq(values, ["4", "8"], "what they hold is right")
 session.close()
 
+# The worker before holds much, and dies: going back must not count what it held.
+session = Session(4)
+session.cell(f"open('/work/file', 'wb').write(b'1' * {15 * MB})")
+result = session.cell("import os, threading\ne = threading.Event()\n"
+                      f"threading.Thread(target=e.wait, daemon=True).start()\n{grow('a', 110)}\nos.remove('/work/file')")
+eq(result["outcome"], "ok", "a cell that is not kept fills most of the memory")
+session.back(1)
+eq(session.said("import os; print(os.path.getsize('/work/file'))"), str(15 * MB), "going back from it finds room for the files")
+session.close()
+
 # ---- counters -----------------------------------------------------------------------------------
 session = Session(3)
 result = session.cell("for i in range(20_000_000): pass")

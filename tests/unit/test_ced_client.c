@@ -557,6 +557,50 @@ TEST(wrong_json_is_the_callers_mistake)
 	pair_done(&pair);
 }
 
+/* A daemon that says nonsense about the time. */
+TEST(a_time_to_come_back_that_never_comes_is_not_waited_for)
+{
+	const struct ced_watch watch = { .busy_ms = 10, .timeout_ms = INT64_MAX };
+	struct ced_answer answer = { 0 };
+	struct ced_error error;
+	struct pair pair;
+
+	pair_init(&pair);
+	says(&pair, "[1, 0, {\"code\": \"busy\", \"data\": {\"retry_after_ms\": "
+		    "9223372036854775807}}, null]");
+	CHECK_EQ_INT(ced_call_json(pair.client, "run", NULL, &watch, &answer, &error), -1);
+	CHECK_EQ_INT(error.failure, CED_REFUSED);
+	CHECK(error.retry_after_ms == INT64_MAX);
+	ced_answer_done(&answer);
+	pair_done(&pair);
+}
+
+/* Whatever has come already: the daemon must hear at once that the run is not wanted. */
+TEST(a_call_that_is_stopped_is_cancelled_before_anything_else)
+{
+	int seen = 0;
+	const struct ced_watch watch = { .context = &seen, .on_event = stop_at_output };
+	const struct ced_job job = { .code = "print(1)", .stream = true };
+	struct ced_answer answer = { 0 };
+	struct ced_error error;
+	struct pair pair;
+	char bytes[2048];
+	size_t len;
+
+	pair_init(&pair);
+	says(&pair, STARTED);
+	for (int i = 0; i < 4; i++)
+		says(&pair, "[2, \"run.output\", [{\"run_id\": \"" RUN_ID "\"}]]");
+	CHECK_EQ_INT(ced_run(pair.client, &job, &watch, &answer, &error), -1);
+	CHECK_EQ_INT(error.failure, CED_STOPPED);
+	len = heard(&pair, bytes, sizeof(bytes));
+	CHECK(has(bytes, len, "cancel"));
+	CHECK(ced_pending(pair.client));
+	CHECK_EQ_INT(ced_step(pair.client, 0, NULL), 1);
+	CHECK(!ced_pending(pair.client));
+	pair_done(&pair);
+}
+
 /* ---- runs ----------------------------------------------------------------------------------- */
 
 static int double_it(void *context, struct ced_value args, struct ced_buffer *result)
@@ -597,6 +641,56 @@ TEST(tools_are_called_and_answered)
 	CHECK(has(bytes, len, "there is no such tool here"));
 	ced_answer_done(&answer);
 	pair_done(&pair);
+}
+
+/* 0: text where msgpack belongs; 1: an error that is no UTF-8. */
+static int clumsy_tool(void *context, struct ced_value args, struct ced_buffer *result)
+{
+	int64_t way = ced_int(ced_get(args, "way"), 0);
+
+	(void)context;
+	(void)ced_buffer_write(result, way ? "caf\xe9" : "42", way ? 4 : 2);
+	return way ? 1 : 0;
+}
+
+TEST(what_a_tool_gives_is_looked_at_before_it_is_sent)
+{
+	const struct ced_tool tool = { .name = "clumsy", .call = clumsy_tool };
+	const struct ced_job job = { .code = "1", .tools = &tool, .tool_count = 1 };
+	struct ced_answer answer = { 0 };
+	struct pair pair;
+	char bytes[2048];
+	size_t len;
+
+	pair_init(&pair);
+	says(&pair, STARTED);
+	says(&pair, "[2, \"run.call\", [{\"run_id\": \"" RUN_ID
+		    "\", \"call\": 1, \"tool\": \"clumsy\", \"args\": {\"way\": 0}}]]");
+	says(&pair, "[2, \"run.call\", [{\"run_id\": \"" RUN_ID
+		    "\", \"call\": 2, \"tool\": \"clumsy\", \"args\": {\"way\": 1}}]]");
+	says(&pair, "[1, 0, null, {\"ok\": true}]");
+	CHECK_EQ_INT(ced_run(pair.client, &job, NULL, &answer, NULL), 0);
+	CHECK(ced_step(pair.client, 0, NULL) >= 0);
+	len = heard(&pair, bytes, sizeof(bytes));
+	CHECK(has(bytes, len, "the tool gave no result that is msgpack"));
+	CHECK(has(bytes, len, "caf?"));
+	CHECK(!has(bytes, len, "caf\xe9"));
+	ced_answer_done(&answer);
+	pair_done(&pair);
+}
+
+TEST(params_that_are_no_map_are_the_callers_mistake)
+{
+	struct ced_buffer list = { 0 };
+	struct ced_buffer params = { 0 };
+	struct ced_job job = { .code = "1" };
+	struct ced_error error;
+
+	job.more = json(&list, "[1]");
+	CHECK_EQ_INT(ced_job_params(&job, &params, &error), -1);
+	CHECK_EQ_INT(error.failure, CED_WRONG_CALL);
+	ced_buffer_done(&params);
+	ced_buffer_done(&list);
 }
 
 TEST(a_job_has_the_params_of_the_protocol)

@@ -7,8 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-int channel_complain(
-	const char *program, enum channel_status status, const char *what)
+int channel_complain(const char *program, enum channel_status status, const char *what)
 {
 	(void)fprintf(stderr, "%s: %s\n", program, what);
 	return status;

@@ -23,6 +23,7 @@ import posixpath
 import shlex
 import threading
 import time
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from typing import IO, Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
 
@@ -33,6 +34,7 @@ from .files import files_param
 from .results import Result as RunResult
 
 DEFAULT_TIMEOUT_S = 300
+RUNS_AT_ONCE = 32  # of one AsyncSandbox; more wait for a thread
 TABLE = "application/vnd.ced.table+json"
 LANGUAGES = {"js": "javascript", "sh": "bash"}
 Starts = Callable[[Stream[Any]], Any]
@@ -635,12 +637,15 @@ def _in_loop(loop: asyncio.AbstractEventLoop, listener: Callable[[Any], Any]) ->
     return lambda heard: asyncio.run_coroutine_threadsafe(call(heard), loop).result()
 
 
-async def _cancelable(function: Callable[..., Any], *args: Any, **params: Any) -> Any:
-    """Calls run_code or commands.run in a thread. When the task is cancelled, the daemon kills the code."""
+async def _cancelable(threads: Executor, function: Callable[..., Any], *args: Any, **params: Any) -> Any:
+    """Calls run_code or commands.run in a thread. When the task is cancelled, the daemon kills the code.
+
+    The threads are not those of asyncio.to_thread: a callback may need one of these while the code waits for it.
+    """
     loop = asyncio.get_running_loop()
     heard = {name: _in_loop(loop, each) for name, each in params.items() if name.startswith("on_") and each}
     run = _Run()
-    work = loop.run_in_executor(None, functools.partial(function, *args, **{**params, **heard, "on_start": run.starts}))
+    work = loop.run_in_executor(threads, functools.partial(function, *args, **{**params, **heard, "on_start": run.starts}))
     try:
         return await asyncio.shield(work)
     except asyncio.CancelledError:
@@ -649,17 +654,26 @@ async def _cancelable(function: Callable[..., Any], *args: Any, **params: Any) -
         raise
 
 
+def _kill_unwanted(made: "asyncio.Future[Sandbox]") -> None:
+    """The task that asked for it was cancelled: its sessions would stay open until they are idle."""
+    if not made.cancelled() and made.exception() is None:
+        threading.Thread(target=made.result().kill, daemon=True).start()
+
+
 class _Awaited:
     """Each function of an object, to be awaited: a thread calls it."""
 
-    def __init__(self, blocking: Any) -> None:
+    def __init__(self, blocking: Any, threads: Executor) -> None:
         self._blocking = blocking
+        self._threads = threads
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._blocking, name)
         if not callable(found):
             return found
-        return functools.partial(_cancelable if name == "run" else asyncio.to_thread, found)
+        if name == "run":
+            return functools.partial(_cancelable, self._threads, found)
+        return functools.partial(asyncio.to_thread, found)
 
 
 class AsyncSandbox(_Awaited):
@@ -669,18 +683,29 @@ class AsyncSandbox(_Awaited):
     """
 
     def __init__(self, blocking: Sandbox) -> None:
-        super().__init__(blocking)
-        self.files = _Awaited(blocking.files)
-        self.commands = _Awaited(blocking.commands)
+        super().__init__(blocking, ThreadPoolExecutor(RUNS_AT_ONCE, "ced.e2b"))
+        self.files = _Awaited(blocking.files, self._threads)
+        self.commands = _Awaited(blocking.commands, self._threads)
 
     @classmethod
     async def create(cls, *args: Any, **kwargs: Any) -> AsyncSandbox:
         """Makes a sandbox. Its arguments are those of Sandbox."""
-        return cls(await asyncio.to_thread(Sandbox, *args, **kwargs))
+        made = asyncio.get_running_loop().run_in_executor(None, functools.partial(Sandbox, *args, **kwargs))
+        try:
+            return cls(await asyncio.shield(made))
+        except asyncio.CancelledError:
+            made.add_done_callback(_kill_unwanted)
+            raise
+
+    async def kill(self) -> Any:
+        """Ends the sandbox and what still runs in it, as Sandbox.kill does."""
+        answer = await asyncio.to_thread(self._blocking.kill)
+        self._threads.shutdown(wait=False)
+        return answer
 
     async def run_code(self, code: str, *args: Any, **params: Any) -> Execution:
         """Runs code, as Sandbox.run_code does."""
-        execution: Execution = await _cancelable(self._blocking.run_code, code, *args, **params)
+        execution: Execution = await _cancelable(self._threads, self._blocking.run_code, code, *args, **params)
         return execution
 
     async def __aenter__(self) -> AsyncSandbox:
