@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-int channel_complain(const char *program, enum channel_status status, const char *what)
+int channel_complain(const char *program, int status, const char *what)
 {
 	(void)fprintf(stderr, "%s: %s\n", program, what);
 	return status;
@@ -95,14 +95,14 @@ static int take_channel(int queue)
 }
 
 /* Whoever was there has closed the channel, or never was. */
-static enum channel_status complain_alone(const char *program, enum job_kind kind)
+static int complain_alone(const char *program, enum job_kind kind)
 {
 	return channel_complain(program, CHANNEL_NOBODY,
 		kind == JOB_CALL ? "nobody is there to answer"
 				 : "nobody takes it: is it larger than the limit display_bytes?");
 }
 
-static enum channel_status show_answer(const char *program, enum job_kind kind, int channel)
+static int show_answer(const char *program, enum job_kind kind, int channel)
 {
 	struct job_head head;
 	char *body;

@@ -16,7 +16,7 @@
 #define CHANNEL_FD_SESSION 198 /* high, where scripts have no descriptors; below the job socket */
 
 /* What such a program exits with. */
-enum channel_status {
+enum {
 	CHANNEL_RESULT = 0,
 	CHANNEL_ERROR = 1, /* the answer is an error, which is on stderr as JSON */
 	CHANNEL_USAGE = 64,
@@ -44,4 +44,4 @@ int channel_write(
 int channel_ask(const char *program, const struct channel_message *message);
 
 /* Says on stderr what is wrong, and returns the status. */
-int channel_complain(const char *program, enum channel_status status, const char *what);
+int channel_complain(const char *program, int status, const char *what);
