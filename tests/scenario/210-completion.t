@@ -12,7 +12,8 @@ answers() {
 
 # Without a daemon.
 is "$(answers ru)" "run runs runtimes" "commands that begin so"
-like "$(cectl complete -- ru)" $'^run\trun a program' "each with its meaning"
+tab=$'\t'
+like "$(cectl complete -- ru)" "^run${tab}run a program" "each with its meaning"
 is "$(answers audit '')" "export backup verify checkpoint key" "second words of a command"
 is "$(answers run --lim)" "--limit" "options of a command"
 is "$(answers show --j)" "--json" "options that all have"

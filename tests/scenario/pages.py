@@ -41,7 +41,7 @@ MEASURED = (
     (r"\b[\d.]+ (us|ms|s)\b", "TIME"),
     (r"\b[\d.]+ ([KMG]i)?B\b", "SIZE"),
     (r"\b\d+\.\d+ x", "RATIO"),
-    (r"\buid \d+", "uid N"),
+    (r"\b(uid) \d+", r"\1 N"),
     (r"[█▁▂▃▄▅▆▇]+", ""),
     (r"─+", "─"),
     (r"[ \t\r]+", " "),
