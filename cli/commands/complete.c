@@ -16,7 +16,7 @@
 #include "proto/json.h"
 #include "proto/method/method.h"
 
-#define DAEMON_MS   500
+#define DAEMON_US   500000L
 #define RUNS_LISTED 50
 
 #define OPTION_WORD_MAX 64
@@ -66,7 +66,7 @@ static void leave(int signal)
 static void limit_time(struct cli *cli)
 {
 	const struct sigaction action = { .sa_handler = leave };
-	const struct itimerval limit = { .it_value = { .tv_usec = DAEMON_MS * 1000 } };
+	const struct itimerval limit = { .it_value = { .tv_usec = DAEMON_US } };
 
 	(void)fflush(cli->out.file);
 	(void)sigaction(SIGALRM, &action, NULL);
@@ -272,27 +272,43 @@ static const struct option_row *option_of(
 	return row ? row : row_in(options_common(), word, len);
 }
 
-static void offer_commands(const struct completion *completion, const char *first)
+/* The second words of commands that begin with this one. */
+static void offer_second_words(const struct completion *completion, const char *first)
 {
 	size_t len = strlen(first);
+
+	for (size_t i = 0; i < COUNT_OF(commands); i++) {
+		const char *name = commands[i]->name;
+
+		if (strncmp(name, first, len) == 0 && name[len] == ' ')
+			offer(completion, name + len + 1, commands[i]->summary);
+	}
+}
+
+/* A first word of several commands has no summary. */
+static void offer_first_words(const struct completion *completion)
+{
 	const char *last = "";
 
 	for (size_t i = 0; i < COUNT_OF(commands); i++) {
 		const char *name = commands[i]->name;
-		size_t word_len = strcspn(name, " ");
-		char *word;
+		size_t len = strcspn(name, " ");
+		char *word = arena_copy(&completion->cli->arena, name, len);
 
-		if (len > 0 && (strncmp(name, first, len) != 0 || name[len] != ' '))
+		if (!word || strcmp(word, last) == 0)
 			continue;
-		word = len > 0 ? arena_printf(&completion->cli->arena, "%s", name + len + 1)
-			       : arena_printf(&completion->cli->arena, "%.*s", (int)word_len, name);
-		if (word && strcmp(word, last) != 0)
-			offer(completion, word,
-				len > 0 || !name[word_len] ? commands[i]->summary : NULL);
-		last = word ? word : last;
+		offer(completion, word, name[len] ? NULL : commands[i]->summary);
+		last = word;
 	}
-	if (len == 0)
-		offer(completion, "help", "about a command");
+	offer(completion, "help", "about a command");
+}
+
+static void offer_commands(const struct completion *completion, const char *first)
+{
+	if (first[0])
+		offer_second_words(completion, first);
+	else
+		offer_first_words(completion);
 }
 
 /* The words before the last one: what they name. */
@@ -326,15 +342,17 @@ static void read_line(struct line *line, const struct words *words)
 	for (size_t i = 0; i + 1 < words->count && !line->rest; i++) {
 		const char *word = words->items[i];
 
-		if (line->waits)
+		if (line->waits) {
 			line->waits = NULL;
-		else if (strcmp(word, "--") == 0)
+		} else if (strcmp(word, "--") == 0) {
 			line->rest = true;
-		else if (word[0] != '-' || !word[1])
+		} else if (word[0] != '-' || !word[1]) {
 			take_operand(line, word);
-		else if ((line->waits = option_of(line->command, word, strlen(word))) != NULL &&
-			 !line->waits->argument)
-			line->waits = NULL;
+		} else {
+			const struct option_row *row = option_of(line->command, word, strlen(word));
+
+			line->waits = row && row->argument ? row : NULL;
+		}
 	}
 }
 

@@ -159,7 +159,10 @@ static const char *place_of(struct cli *cli, const char *key)
 				memcpy(text + len, " { ", 3);
 				len += 3;
 			} else {
-				text[len++] = *at == '.' ? ' ' : *at;
+				text[len] = *at;
+				if (*at == '.')
+					text[len] = ' ';
+				len++;
 			}
 		}
 	text[len] = '\0';

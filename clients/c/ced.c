@@ -70,6 +70,16 @@ struct ced_client {
 static int fail(struct ced_error *ret_error, enum ced_failure failure, int sys_errno,
 	const char *format, ...) __attribute__((format(printf, 4, 5)));
 
+static void describe(struct ced_error *error, const char *format, va_list args)
+	__attribute__((format(printf, 2, 0)));
+
+static void describe(struct ced_error *error, const char *format, va_list args)
+{
+	/* clang-tidy 14 does not see the va_start() of the caller. */
+	(void)vsnprintf( // NOLINT(clang-analyzer-valist.Uninitialized)
+		error->message, sizeof(error->message), format, args);
+}
+
 static int fail(struct ced_error *ret_error, enum ced_failure failure, int sys_errno,
 	const char *format, ...)
 {
@@ -81,7 +91,7 @@ static int fail(struct ced_error *ret_error, enum ced_failure failure, int sys_e
 	ret_error->failure = failure;
 	ret_error->sys_errno = sys_errno;
 	va_start(args, format);
-	(void)vsnprintf(ret_error->message, sizeof(ret_error->message), format, args);
+	describe(ret_error, format, args);
 	va_end(args);
 	return -1;
 }
@@ -1152,7 +1162,7 @@ static void take_answer(struct call *call, struct ced_value error, struct ced_va
 {
 	struct ced_value *place = error.len > 0 ? &call->answer->error : &call->answer->result;
 	struct ced_value from = error.len > 0 ? error : result;
-	char *copy = malloc(from.len);
+	char *copy = from.len > 0 ? malloc(from.len) : NULL;
 
 	ced_answer_done(call->answer);
 	call->answered = true;
@@ -1198,23 +1208,39 @@ static bool is_object(const struct ced_buffer *buffer)
 	       skip(buffer->bytes, buffer->bytes + buffer->len) == buffer->bytes + buffer->len;
 }
 
+/* Characters in UTF-8 by their first byte: how many bytes, and what the second may be. */
+static const struct {
+	unsigned char first, last, len, low, high;
+} LEADS[] = {
+	{ 0x00, 0x7f, 1, 0, 0 },
+	{ 0xc2, 0xdf, 2, 0x80, 0xbf },
+	{ 0xe0, 0xe0, 3, 0xa0, 0xbf },
+	{ 0xe1, 0xec, 3, 0x80, 0xbf },
+	{ 0xed, 0xed, 3, 0x80, 0x9f },
+	{ 0xee, 0xef, 3, 0x80, 0xbf },
+	{ 0xf0, 0xf0, 4, 0x90, 0xbf },
+	{ 0xf1, 0xf3, 4, 0x80, 0xbf },
+	{ 0xf4, 0xf4, 4, 0x80, 0x8f },
+};
+
+/* Whether the bytes behind a first byte belong to it.  The text ends with a NUL. */
+static bool goes_on(const unsigned char *text, size_t row)
+{
+	if (LEADS[row].len > 1 && (text[1] < LEADS[row].low || text[1] > LEADS[row].high))
+		return false;
+	for (size_t i = 2; i < LEADS[row].len; i++)
+		if ((text[i] & 0xc0U) != 0x80)
+			return false;
+	return true;
+}
+
 /* How many bytes the character at `text` has; 0: it is none in UTF-8. */
 static size_t character_len(const unsigned char *text)
 {
-	size_t len = text[0] < 0x80 ? 1 : text[0] >= 0xf0 ? 4 : text[0] >= 0xe0 ? 3 : 2;
-	uint32_t code = text[0] & (len == 1 ? 0x7fU : 0x7fU >> len);
-
-	if (text[0] >= 0x80 && (text[0] < 0xc2 || text[0] > 0xf4))
-		return 0;
-	for (size_t i = 1; i < len; i++) {
-		if ((text[i] & 0xc0U) != 0x80)
-			return 0;
-		code = code << 6 | (text[i] & 0x3fU);
-	}
-	if ((len == 3 && code < 0x800) || (len == 4 && (code < 0x10000 || code > 0x10ffff)) ||
-		(code >= 0xd800 && code <= 0xdfff))
-		return 0;
-	return len;
+	for (size_t row = 0; row < sizeof(LEADS) / sizeof(*LEADS); row++)
+		if (text[0] >= LEADS[row].first && text[0] <= LEADS[row].last)
+			return goes_on(text, row) ? LEADS[row].len : 0;
+	return 0;
 }
 
 /* The daemon takes a text of some length in UTF-8; what is none becomes "?". */
@@ -1425,6 +1451,20 @@ static int read_some(struct ced_client *client)
 	return 1;
 }
 
+/* What poll() has found possible. */
+static int move_bytes(struct ced_client *client, short events, struct ced_error *ret_error)
+{
+	int status = 0;
+
+	if ((events & POLLOUT) && client->out.len > client->sent)
+		send_some(client);
+	if (events & (POLLIN | POLLHUP | POLLERR | POLLNVAL))
+		status = read_some(client);
+	if (status > 0)
+		status = pass_messages(client);
+	return status < 0 ? end_with(client, ret_error) : 1;
+}
+
 int ced_step(struct ced_client *client, int timeout_ms, struct ced_error *ret_error)
 {
 	struct pollfd poll_fd;
@@ -1446,18 +1486,7 @@ int ced_step(struct ced_client *client, int timeout_ms, struct ced_error *ret_er
 	if (status < 0 && errno != EINTR)
 		return fail(ret_error, CED_SYSTEM, errno, "cannot wait for the daemon: %s",
 			strerror(errno));
-	if (status <= 0)
-		return 0;
-	if ((poll_fd.revents & POLLOUT) && client->out.len > client->sent)
-		send_some(client);
-	if (poll_fd.revents & (POLLIN | POLLHUP | POLLERR | POLLNVAL)) {
-		status = read_some(client);
-		if (status > 0)
-			status = pass_messages(client);
-		if (status < 0)
-			return end_with(client, ret_error);
-	}
-	return 1;
+	return status > 0 ? move_bytes(client, poll_fd.revents, ret_error) : 0;
 }
 
 /* ---- asking and waiting --------------------------------------------------------------------- */
@@ -1847,15 +1876,23 @@ int ced_wait(struct ced_client *client, const char *run_id, const struct ced_wat
 	return call_with(client, "wait", &params, watch, answer, ret_error);
 }
 
-/* Calls and keeps one text of the answer, unless ret_text is NULL. */
+/* A text of an answer, and where it goes. */
+struct wanted {
+	const char *key;
+	char *text;
+	size_t size;
+};
+
+/* Calls and keeps one text of the answer; NULL: none. */
 static int call_for_text(struct ced_client *client, const char *method, struct ced_buffer *params,
-	const char *key, char *ret_text, size_t size, struct ced_error *ret_error)
+	const struct wanted *wanted, struct ced_error *ret_error)
 {
 	struct ced_answer answer = { ABSENT, ABSENT, NULL };
 	int status = call_with(client, method, params, NULL, &answer, ret_error);
 
-	if (status == 0 && ret_text)
-		(void)ced_copy_text(ced_get(answer.result, key), ret_text, size);
+	if (status == 0 && wanted)
+		(void)ced_copy_text(
+			ced_get(answer.result, wanted->key), wanted->text, wanted->size);
 	ced_answer_done(&answer);
 	return status;
 }
@@ -1864,7 +1901,7 @@ int ced_cancel_run(struct ced_client *client, const char *run_id, struct ced_err
 {
 	struct ced_buffer params = one_text("run_id", run_id);
 
-	return call_for_text(client, "cancel", &params, NULL, NULL, 0, ret_error);
+	return call_for_text(client, "cancel", &params, NULL, ret_error);
 }
 
 int ced_session_open(struct ced_client *client, const char *language, const char *more_json,
@@ -1885,15 +1922,15 @@ int ced_session_open(struct ced_client *client, const char *language, const char
 	param_more(&params, ced_buffer_value(&more));
 	put_count(&buffer, place, params.count);
 	ced_buffer_done(&more);
-	return call_for_text(
-		client, "session.open", &buffer, "session", ret_session, CED_ID_SIZE, ret_error);
+	return call_for_text(client, "session.open", &buffer,
+		&(const struct wanted){ "session", ret_session, CED_ID_SIZE }, ret_error);
 }
 
 int ced_session_close(struct ced_client *client, const char *session, struct ced_error *ret_error)
 {
 	struct ced_buffer params = one_text("session", session);
 
-	return call_for_text(client, "session.close", &params, NULL, NULL, 0, ret_error);
+	return call_for_text(client, "session.close", &params, NULL, ret_error);
 }
 
 int ced_blob_put(struct ced_client *client, const void *data, size_t len,
@@ -1904,6 +1941,6 @@ int ced_blob_put(struct ced_client *client, const void *data, size_t len,
 	ced_put_map(&params, 1);
 	ced_put_text(&params, "data");
 	ced_put_bytes(&params, data, len);
-	return call_for_text(
-		client, "blob.put", &params, "sha256", ret_hash, CED_HASH_SIZE, ret_error);
+	return call_for_text(client, "blob.put", &params,
+		&(const struct wanted){ "sha256", ret_hash, CED_HASH_SIZE }, ret_error);
 }

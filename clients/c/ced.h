@@ -108,7 +108,7 @@ struct ced_buffer {
 	bool failed;
 };
 
-int ced_buffer_write(void *buffer, const char *bytes, size_t len);
+int ced_buffer_write(void *context, const char *bytes, size_t len);
 void ced_buffer_done(struct ced_buffer *buffer); /* empties it; a second call is harmless */
 struct ced_value ced_buffer_value(const struct ced_buffer *buffer);
 

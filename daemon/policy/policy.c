@@ -107,7 +107,7 @@ bool policies_are_same(const struct policies *one, const struct policies *other)
 
 	if (book->policy_count != books->policy_count || book->rule_count != books->rule_count ||
 		book->message.len != books->message.len ||
-		memcmp(book->message.bytes, books->message.bytes, book->message.len))
+		memcmp(book->message.bytes, books->message.bytes, book->message.len) != 0)
 		return false;
 	for (uint32_t i = 0; i < book->policy_count; i++)
 		if (!is_same_policy(&book->policies[i], &books->policies[i]))

@@ -159,6 +159,12 @@ static const struct config_allowance *find_allowance(
 	return NULL;
 }
 
+/* A configuration is zeroed before it is filled, so what pads its structs is equal, too. */
+static bool is_same_memory(const void *one, const void *other, size_t size)
+{
+	return memcmp(one, other, size) == 0;
+}
+
 static void note_allowances(
 	struct adopting *all, const struct config *one, const struct config *other, bool both)
 {
@@ -167,7 +173,7 @@ static void note_allowances(
 		const struct config_allowance *found = find_allowance(other, item);
 		char key[CONFIG_KEY_MAX];
 
-		if (found && (!both || memcmp(found, item, sizeof(*item)) == 0))
+		if (found && (!both || is_same_memory(found, item, sizeof(*item))))
 			continue;
 		cut_printf(key, sizeof(key),
 			item->whom == FOR_RUNTIME ? "%s.%s.limits" : "for_%s.%s",

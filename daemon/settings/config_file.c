@@ -146,7 +146,8 @@ static struct config_item *item_like(struct config_item *section, const struct c
 {
 	struct config_item *other = section->items;
 
-	while (other && (strcmp(other->name, item->name) || strcmp(other->title, item->title)))
+	while (other &&
+		(strcmp(other->name, item->name) != 0 || strcmp(other->title, item->title) != 0))
 		other = other->next;
 	return other;
 }

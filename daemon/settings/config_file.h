@@ -45,9 +45,6 @@ int config_read_all(
 /* The same from memory, for tests and the fuzzer. */
 int config_parse(struct config *config, const char *text, struct err *err);
 
-extern const struct setting
-	config_settings[]; /* of struct config, and through its rows all others */
-
 /* Prints every setting with its default, range and meaning. */
 void config_print_settings(FILE *out);
 

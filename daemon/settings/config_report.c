@@ -1,7 +1,8 @@
 #include "daemon/settings/config_report.h"
 
 #include <inttypes.h>
-#include <stdio.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "daemon/settings/config_numbers.h"
@@ -242,12 +243,27 @@ void config_digest(const struct config *config, char *ret_text)
 
 /* ---- a fault --------------------------------------------------------------------------------- */
 
+/* "line 7: …": behind it, and its number. */
+static const char *take_line(const char *text, unsigned *ret_line)
+{
+	static const char front[] = "line ";
+	unsigned long line;
+	char *end = NULL;
+
+	if (strncmp(text, front, strlen(front)) != 0)
+		return text;
+	line = strtoul(text + strlen(front), &end, 10);
+	if (end == text + strlen(front) || strncmp(end, ": ", 2) != 0 || line > UINT_MAX)
+		return text;
+	*ret_line = (unsigned)line;
+	return end + 2;
+}
+
 /* Takes "configuration FILE: line N: " from the front of a fault. */
 static const char *take_place(
 	const struct config *config, const char *text, unsigned *ret_file, unsigned *ret_line)
 {
 	static const char front[] = "configuration ";
-	int len = 0;
 
 	*ret_file = config->file_count;
 	*ret_line = 0;
@@ -261,9 +277,7 @@ static const char *take_place(
 			continue;
 		*ret_file = i;
 		text += strlen(front) + path_len + 2;
-		if (sscanf(text, "line %u: %n", ret_line, &len) == 1 && len > 0)
-			text += len;
-		return text;
+		return take_line(text, ret_line);
 	}
 	return text;
 }

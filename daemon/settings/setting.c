@@ -207,11 +207,13 @@ int setting_check(struct config_item *section, const struct setting *table,
 	for (struct config_item *item = section->items; item; item = item->next) {
 		const struct setting *row = setting_named(table, item->name);
 		struct err err = ERR_INIT;
+		bool is_wrong = row ? check_item(item, row, &err) < 0 ||
+						check_second(section, item, &err) < 0
+				    : refuse_unknown(item, table, top, &err) < 0;
 
-		if (!row ? refuse_unknown(item, table, top, &err) < 0
-			 : check_item(item, row, &err) < 0 || check_second(section, item, &err) < 0)
+		if (is_wrong)
 			result = setting_faults_add(faults, &err);
-		else if (row->section && setting_check(item, row->section, top, faults) < 0)
+		else if (row && row->section && setting_check(item, row->section, top, faults) < 0)
 			result = -1;
 	}
 	return result;
