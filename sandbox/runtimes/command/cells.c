@@ -344,7 +344,7 @@ OURS int open(const char *path, int flags, ...)
 static bool ends_cell_only(void)
 {
 	return is_head() && cells.is_new && &EOF_Reached && &loop_level && &indirection_level &&
-	       reader_loop && run_unwind_protects && run_trap_cleanup && set_signal && trap_list &&
+	       reader_loop && run_unwind_protects && run_trap_cleanup && set_signal && &trap_list &&
 	       exit_shell;
 }
 
