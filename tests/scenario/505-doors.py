@@ -33,7 +33,7 @@ PROGRAMS = {
 HELPER = [{"path": "helper.py", "data": "import socket\n" + LEAVE}]
 
 # Methods that start no program.  A new method belongs here or has a door.
-STARTS_NOTHING = set("""admin.acts config.show admin.reload admin.block admin.drain admin.gc admin.kill_all admin.resume admin.status admin.unblock admin.reset_budget budgets.list approvals.deny approvals.list approvals.revoke audit.backup blob.put blob.get
+STARTS_NOTHING = set("""admin.acts config.show admin.reload admin.block admin.drain admin.gc admin.kill_all admin.resume admin.status admin.metrics health admin.unblock admin.reset_budget budgets.list approvals.deny approvals.list approvals.revoke audit.backup blob.put blob.get
     audit.checkpoint audit.export audit.key audit.verify cancel events.subscribe hello policies.list policies.show
     policies.test runs.get runs.list
     runs.output runtimes session.close session.drop session.keep session.list session.rollback stats wait call.reply""".split())
