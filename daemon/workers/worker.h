@@ -171,7 +171,7 @@ bool worker_stands(const struct worker *worker);
 /* Lets a KEPT worker go on, or stand still.  -1: the host has no such knob. */
 int worker_hold_still(struct worker *worker, bool stand);
 
-/* Adds another leaf of the slot, which stays as long as the slot.  Takes the knobs. */
+/* Adds another leaf of the slot, until the end of the session.  Takes the knobs. */
 void worker_add_leaf(struct worker *worker, struct knobs *knobs);
 
 /* Whether nothing lives in it, also nothing that dies. */
