@@ -515,7 +515,8 @@ TEST(a_slots_knobs_can_be_turned_and_read)
 	CHECK(pread(knob_fd(KNOB_MEMORY_EVENTS), text, sizeof(text) - 1, 0) > 0);
 	CHECK(pread(knob_fd(KNOB_CPU_USAGE), text, sizeof(text) - 1, 0) > 0);
 	CHECK(pread(knob_fd(KNOB_PIDS_EVENTS), text, sizeof(text) - 1, 0) > 0);
-	request(PRIV_SLOT)->body.slot = (struct priv_slot){ zygote.id, 4 }; /* two leaves a slot */
+	/* the first number behind the leaves of its two slots */
+	request(PRIV_SLOT)->body.slot = (struct priv_slot){ zygote.id, 2 * PRIV_LEAVES_MAX };
 	CHECK(!ask(-1));
 }
 

@@ -23,13 +23,13 @@ import time
 MAGIC = 0x43454401
 (
     ZYGOTE_READY, SLOT_OPENED, SLOT_FAILED, SLOT_GONE, SLOT_OPEN, WORKER_MAKE, ADJUST, COLLECT,
-    CELL_END, PARK, KEEP, PROMOTE, STATE_DROP,
+    CELL_END, KEEP, PROMOTE, STATE_DROP,
     WORKER_DROP, WORKER_MADE, WORKER_FAILED, ADJUSTED, WORKER_ENDED, COLLECTED, DROPPED,
     WORKER_REFUSED,
-) = range(1, 22)
+) = range(1, 21)
 JOB_START, JOB_READY, JOB_FAILED, JOB_BEGUN, JOB_ERROR, JOB_DONE = range(1, 7)
 KINDS = "none zygote_ready slot_opened slot_failed slot_gone slot_open worker_make adjust collect " \
-        "cell_end park keep promote state_drop worker_drop " \
+        "cell_end keep promote state_drop worker_drop " \
         "worker_made worker_failed adjusted worker_ended collected dropped worker_refused cell_ended " \
         "permitted kept promoted state_gone".split()
 FLAG_RLIMIT_MEMORY, FLAG_RLIMIT_PIDS, FLAG_DISK_FULL, FLAG_INODES_FULL, FLAG_CPU_LIMIT = 1, 2, 4, 8, 16
@@ -45,7 +45,7 @@ REFUSED_LEN = 8 + REFUSED_MAX * REFUSED.size
 REFUSED_AT = HEAD.size + 8 * (len(LIMITS) + len(USAGE))
 MSG_LEN = REFUSED_AT + REFUSED_LEN + TEXT_MAX
 JOB_HEAD = struct.Struct("=IIIi")
-JOB_BODY = struct.Struct("=9I")
+JOB_BODY = struct.Struct("=10I")
 ARTIFACT_HEAD = struct.Struct("=IIIIQ")
 REASONS = "taken too_many not_regular too_large unreadable bad_name hard_link too_deep too_many_entries".split()
 
@@ -270,7 +270,7 @@ def job_body(code, entrypoint="main.py", args=(), env=(), files=(), has_stdin=Fa
 
     files = [(as_bytes(path), data, mode) for path, data, mode in files]
     code, entrypoint = as_bytes(code), as_bytes(entrypoint)
-    head = JOB_BODY.pack(len(code), len(entrypoint), len(args), len(env), len(files), has_stdin, 0, 0, 0)
+    head = JOB_BODY.pack(len(code), len(entrypoint), len(args), len(env), len(files), has_stdin, 0, 0, 0, 0)
     packed = b"".join(struct.pack("=IIQ", len(p), m, len(d)) + p + d for p, d, m in files)
     return head + code + entrypoint + texts(args) + texts(env) + packed
 
