@@ -66,6 +66,8 @@ static const struct {
 	{ "gc", "removal of old contents: whether it is busy, how often it ran, what it freed" },
 	{ "clock",
 		"how often the wall clock was set since the start, and by how much the last time" },
+	{ "reload",
+		"when settings were read again, why that was refused, and what waits for a restart" },
 	{ "audit",
 		"the key of signed checkpoints, the second file that they are written to, and how "
 		"many records the last one since the start signs (links)" },

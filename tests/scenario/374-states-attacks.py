@@ -23,19 +23,34 @@ def hear(sock=job):
     fds = array.array("i")
     for _, _, got in control: fds.frombytes(got[:len(got) - len(got) % 4])
     _, kind, length, code = struct.unpack("<IIIi", data)
-    while length > 0: length -= len(sock.recv(length))
-    return kind, list(fds)
+    body = b""
+    while len(body) < length: body += sock.recv(length - len(body))
+    return kind, list(fds), body
+# The random number with which the harness was to end this cell: it stands before the cell's text, in the job that the
+# harness holds in memory.  Pages that are not there are found by writing them to a file.
+def turn():
+    here = ctypes.cast(libc.pwrite, ctypes.c_void_p).value & ~4095
+    copy = os.open("copy", os.O_RDWR | os.O_CREAT)
+    for far in range(0, 1 << 28, 4096):
+        for page in here - far, here + far:
+            if libc.pwrite(copy, ctypes.c_void_p(page), ctypes.c_size_t(8192), ctypes.c_long(0)) < 4096: continue
+            found = os.pread(copy, 8192, 0).find(struct.pack("<II", 0x43454401, CELL))
+            if 0 <= found < 4096: job = ctypes.string_at(page + found, 16 + 40 + len(BEGIN))
+            if 0 <= found < 4096 and job.endswith(BEGIN): return struct.unpack_from("<I", job, 16 + 36)[0]
+    raise LookupError("no job is in memory")
 def fork(flags=0x8000 | 0x01000000 | 0x00200000 | 17): return libc.syscall(56, ctypes.c_ulong(flags), None, None, ctypes.byref(tid), None)
 def stream(fd): return socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, fileno=fd)
 def stay():
     while True: time.sleep(1)
 def serve(attack):
-    say(DONE)
+    say(DONE, turn() << 8)
     while True:
-        kind, fds = hear()
+        kind, fds, body = hear()
         if kind == KEEP: attack(*map(stream, fds))
-        elif kind == CELL: say(DONE)
+        elif kind == CELL: say(DONE, struct.unpack_from("<I", body, 36)[0] << 8)
 """
+BEGIN = "keep = []\ndef attack(job_end, hello):\n"
+PRELUDE += f"BEGIN = {BEGIN.encode()!r}\n"
 ATTACKS = {
     "says nothing": "stay()",
     "says that it has forked, and has not": "job_end.close(); hello.close(); say(AGREED)",
@@ -90,7 +105,7 @@ class Session:
 
 
 def body_of(attack):
-    return "keep = []\ndef attack(job_end, hello):\n" + "".join(f"    {line}\n" for line in attack.splitlines())
+    return BEGIN + "".join(f"    {line}\n" for line in attack.splitlines())
 
 
 neighbour = Session()
@@ -128,7 +143,10 @@ for name, attack in WAKES.items():
     ok(name == "dies" or (row and 2 in row["kept"]), f"a state that {name}, once woken, is kept before that", row)
     session.answer("the hostile worker says that this cell is over")
     error, result = client.receive(client.send("session.rollback", session=session.id, state=2))
-    eq(result["state"] if result else error["code"], 2 if name in COMES_BACK else "not_found", f"a state that {name}: what the rollback tells")
+    told = result["state"] if result else error["code"]
+    # A state that is known to be dead is refused; one that dies while it is woken takes the session along.
+    may = {2} if name in COMES_BACK else {"not_found", "conflict"} if name == "dies" else {"not_found"}
+    ok(told in may, f"a state that {name}: what the rollback tells", told)
     session.answer("print(1)", limits={"wall_ms": 500})
     session.close()
     ok(wait_until(lambda: not marked(SPAWNER, MARK)), f"a state that {name}, once woken: nothing of it is left", (row, marked(SPAWNER, MARK)))
