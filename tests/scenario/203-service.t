@@ -9,8 +9,8 @@ installed=(cmake --install "$build")
 
 DESTDIR=$work/stage exits 0 "it is installed below DESTDIR" "${installed[@]}" --prefix /usr
 is "$(cd stage && find etc usr/lib -type f | sort | paste -sd' ')" \
-	"etc/ced/ced.conf usr/lib/systemd/system/ced-alerts.service usr/lib/systemd/system/ced.service usr/lib/systemd/system/ced.slice usr/lib/sysusers.d/ced.conf usr/lib/tmpfiles.d/ced.conf" \
-	"for /usr the settings are in /etc, the rest where systemd looks"
+	"etc/ced/ced.conf usr/lib/libced.a usr/lib/libced.so.0.1.0 usr/lib/pkgconfig/ced.pc usr/lib/systemd/system/ced-alerts.service usr/lib/systemd/system/ced.service usr/lib/systemd/system/ced.slice usr/lib/sysusers.d/ced.conf usr/lib/tmpfiles.d/ced.conf" \
+	"for /usr the settings are in /etc, the rest where systemd and compilers look"
 like "$(cat stage/usr/lib/systemd/system/ced.service)" \
 	"ExecStart=/usr/bin/ced-spawner --user ced --libexec /usr/libexec/ced -- --config /etc/ced/ced.conf" \
 	"the unit names the places without DESTDIR"

@@ -29,5 +29,5 @@ is "$(run bash 'awk '"'"'BEGIN { system("perl -v") }'"'"' 2>/dev/null; for name 
 	"and no tool that is not listed is there"
 # shellcheck disable=SC2016 # the shell in the jail expands it
 is "$(run lean 'zcat < <(:) 2>/dev/null; for name in /usr/bin/*; do echo ${name##*/}; done >/dev/null; cd /usr/bin; echo *')" \
-	"bash ced-call gzip ls sh zcat" "a script brings along what it is written in and what it starts, no more"
+	"bash ced-call ced-display gzip ls sh zcat" "a script brings along what it is written in and what it starts, no more"
 done_testing
