@@ -5,7 +5,8 @@ codes and reasons, outcomes with their evidence, limits, ceilings, metrics, step
 stages that follow; settings with defaults and bounds; events of the log; commands of cectl.  A
 table that is not found is a complaint too, so that moving one does not end its check.
 
-THREATS.md is checked the other way round: each test that it names must exist, down to its sentence.
+THREATS.md and ATTACKS.md are checked the other way round: each test that they name must exist, down to
+its sentence.
 
 With --write-settings it writes the rows of the tables in docs/operations/settings.md and the
 comments of examples/ced.conf anew.
@@ -21,6 +22,7 @@ SETTINGS_PAGE = pathlib.Path("docs/operations/settings.md")
 RUNBOOK = pathlib.Path("docs/operations/runbook.md")
 COMMANDS = pathlib.Path("docs/operations/cectl.md")
 THREATS = pathlib.Path("docs/THREATS.md")
+ATTACKS = pathlib.Path("docs/ATTACKS.md")
 ARCHITECTURE = pathlib.Path("docs/ARCHITECTURE.md")
 METHOD_TABLE = pathlib.Path("proto/method/method_table.h")
 SAMPLE = pathlib.Path("examples/ced.conf")
@@ -317,6 +319,14 @@ for test, sentence in NAMED:
         complaints.append(f"{THREATS}: {test} does not say {sentence}")
 if not NAMED:
     complaints.append(f"{THREATS}: it names no test")
+
+TRIED = re.findall(r"^\|[^|]+\| (\d{3}) \| (.+) \|$", source(ATTACKS), re.M)
+for number, check in TRIED:
+    files = sorted(pathlib.Path("tests/scenario").glob(f"{number}-*"))
+    if check not in source(*files):
+        complaints.append(f"{ATTACKS}: no check of scenario {number} says: {check}")
+if len(TRIED) < 100:
+    complaints.append(f"{ATTACKS}: it has only {len(TRIED)} checks")
 
 print("\n".join(complaints) or f"documented: ok, {len(METHODS)} methods, {len(OUTCOMES)} outcomes, {len(LIMITS)} limits")
 sys.exit(bool(complaints))

@@ -100,6 +100,12 @@ lines, rows = tried(f"try_(lambda: talk('nobody.test', {PORTS['nobody']}))", [f"
 eq((lines, rows), (["ECONNRESET"], [("nobody.test", "failed", "not_reached")]), "and so does a port without a server")
 lines, rows = tried("try_(lambda: socket.getaddrinfo('other.test', 80))", [PLAIN])
 ok(lines == ["gaierror"] or lines[0].startswith("E"), f"other names are not known inside: {lines}")
+lines, rows = tried(f"for name in ('API.TEST', 'api.test.', 'api.test\\0.evil', 'a' * 250 + '.test', 'xn--api.test'):\n"
+                    f"    try: try_(lambda: talk(name, {ECHO}, b'x', 1))\n"
+                    "    except ValueError: print('ValueError')", [f"api.test:{ECHO}"])
+ok(all(line == "b'x'" or line in ("gaierror", "ValueError", "EAI_NONAME") or line.startswith("E") for line in lines) and lines[0] == "b'x'"
+   and {row[0] for row in rows} == {"api.test"} and lines[2:].count("b'x'") == 0,
+   f"names that are written in another way are the listed one, or none: {lines} {rows}")
 
 # ---- TLS ---------------------------------------------------------------------------------------
 

@@ -1,11 +1,12 @@
 """Sessions with package sets."""
 
 import os
+import subprocess
 import sys
 
 from wire import Client, done, eq, ok, wait_until
 
-SETS = sys.argv[1]
+SETS, CONF = sys.argv[1:]
 OTHER = 4242
 LONG = {"wall_ms": 60000, "cpu_ms": 60000}
 client = Client()
@@ -139,5 +140,48 @@ error, _ = s.ask("print(1)")
 eq((error["code"], error["data"]["pointer"]), ("bad_request", "/packages/0"), "its cells are refused from then on")
 ok("is off" in error["message"], "with the reason", error["message"])
 refused("and no session opens with it", "/packages/0", packages=["changing"], words="is off")
+s.close()
+
+# ---- a set that its administrator replaces ---------------------------------------------------------
+
+
+def digest_of(name):
+    return subprocess.run(["cectl", "packages", "digest", os.path.join(SETS, name)], check=True, capture_output=True, text=True).stdout.strip()
+
+
+def digests(result):
+    return [row["digest"] for row in result["runtime"]["packages"]]
+
+
+s = Session(packages=["swapped"], states=2)
+old = digest_of("swapped")
+first = s.cell("import greet; print(greet.word)")
+eq((first["stdout"], digests(first)), ("before\n", [old]), "a session uses a set")
+os.rename(os.path.join(SETS, "swapped"), os.path.join(SETS, "away"))
+os.makedirs(os.path.join(SETS, "swapped/greet"))
+with open(os.path.join(SETS, "swapped/greet/__init__.py"), "w", encoding="ascii") as file:
+    file.write("word = 'after'\n")
+new = digest_of("swapped")
+with open(CONF, encoding="ascii") as file:
+    text = file.read()
+with open(CONF, "w", encoding="ascii") as file:
+    file.write(text.replace(old, new))
+waits = client.call("admin.reload")["waits"]
+ok("packages" in str(waits), "an administrator puts another folder in its place, and its digest into the settings, which wait for a restart", waits)
+answers = []
+for turn in range(200):
+    error, result = s.ask("import importlib; print(importlib.reload(greet).word)")
+    answers.append(error["message"] if error else (result["stdout"], digests(result)))
+    if error:
+        break
+ok(all(answer == ("before\n", [old]) for answer in answers[:-1]), "its cells have the old files, with the old digest", answers[:3])
+ok(wait_until(lambda: state("swapped") == "off"), "until the daemon finds that they are not the set's any more")
+error, result = s.ask("print(greet.word)")
+ok(error and error["data"]["pointer"] == "/packages/0" and old not in error["message"].split("not that")[-1] and "is off" in error["message"],
+   "from then on they are refused", error or result)
+error, result = client.receive(client.send("run", language="python", code="import greet; print(greet.word)", packages=["swapped"]))
+ok(error or result["outcome"] == "rejected", "and so is a run", error or result)
+every = [row for run in client.call("runs.list", limit=1000)["runs"] for row in client.call("runs.get", run_id=run["run_id"])["runtime"].get("packages", [])]
+ok(every and new not in str(every), "no result has the digest of what has taken its place", every[-1:])
 s.close()
 done()

@@ -16,6 +16,8 @@ made good good
 set_add good python
 made changing changing
 set_add changing python
+made swapped before
+set_add swapped python
 made closed closed
 set_add closed python 'users = {4001}'
 mkdir -p "$sets/mods/node_modules/left"
@@ -32,7 +34,7 @@ ced_arguments=(--config "$conf")
 daemon_start
 chmod 755 "$ced_folder/run" # another user may connect
 is "$(set_state good)" ready "the sets are ready"
-/usr/bin/python3 "$here/371-session-packages.py" "$sets" >"$work/said" 2>&1
+/usr/bin/python3 "$here/371-session-packages.py" "$sets" "$conf" >"$work/said" 2>&1
 ok $? "$(grep -c '^ok' "$work/said") checks"
 sed 's/^/# /' "$work/said"
 session=$(cectl session open --packages good)

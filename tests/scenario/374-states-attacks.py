@@ -152,6 +152,23 @@ for name, attack in WAKES.items():
     ok(wait_until(lambda: not marked(SPAWNER, MARK)), f"a state that {name}, once woken: nothing of it is left", (row, marked(SPAWNER, MARK)))
     eq((neighbour.cell("print(x)")["stdout"], client.run("print(1)")["stdout"]), ("7\n", "1\n"), f"a state that {name}: others go on")
 
+# Answers that a worker has written ahead into the socket of its state are taken for those of the state.
+session = Session()
+session.cell(PRELUDE)
+session.answer(body_of("""if fork() == 0:
+    say(AGREED, to=job_end); hello.send(b'x'); hello.close(); hear(job_end); stay()
+hello.close(); time.sleep(0.2)
+for _ in range(20): say(AGREED, to=job_end); say(DONE, to=job_end)
+say(AGREED)""") + "serve(attack)")
+session.is_over_or_goes_on()
+session.answer("the hostile worker says that this cell is over")
+client.receive(client.send("session.rollback", session=session.id, state=2))
+for _ in range(3):
+    session.answer("print(1)", limits={"wall_ms": 500})
+session.close()
+ok(wait_until(lambda: not marked(SPAWNER, MARK)), "a worker that answers ahead for its state: nothing of it is left", marked(SPAWNER, MARK))
+eq((neighbour.cell("print(x)")["stdout"], client.run("print(1)")["stdout"]), ("7\n", "1\n"), "a worker that answers ahead for its state: others go on")
+
 # It has a second thread, so the session cannot keep it again, and is lost after a time.
 session = Session()
 session.cell(PRELUDE)
