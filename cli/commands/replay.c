@@ -7,6 +7,7 @@
 #include "cli/base/units.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/record.h"
+#include "cli/commands/replay.h"
 #include "cli/commands/results.h"
 #include "cli/session/page.h"
 #include "proto/base/container.h"
@@ -46,17 +47,24 @@ static void count_print(struct series *series, const char *print)
 	series->print_counts[series->print_count++] = 1;
 }
 
-static int replay_once(
-	struct cli *cli, struct value *params, struct series *series, struct value *replays)
+int replay_ask(struct cli *cli, struct value *params, const struct value **ret_answer)
 {
-	const struct value *answer = NULL;
 	struct live live;
-	int status;
 
 	live_init(&live, cli, false);
 	live.answers = true;
 	live_cancels(&live, params);
-	status = live_ask(&live, "runs.replay", params, &answer);
+	if (cli_words(cli, "tool")->count && !value_get(params, "calls"))
+		value_map_put(&cli->arena, params, "calls", value_text(&cli->arena, "client"));
+	return live_ask(&live, "runs.replay", params, ret_answer);
+}
+
+static int replay_once(
+	struct cli *cli, struct value *params, struct series *series, struct value *replays)
+{
+	const struct value *answer = NULL;
+	int status = replay_ask(cli, params, &answer);
+
 	if (status != 0)
 		return status;
 	if (value_list_add(&cli->arena, replays, (struct value *)(uintptr_t)answer) < 0)
@@ -69,7 +77,7 @@ static int replay_once(
 
 /* ---- for people ----------------------------------------------------------------------------- */
 
-static void show_sides(struct cli *cli, const struct value *list)
+void replay_show_sides(struct cli *cli, const struct value *list)
 {
 	page_table(cli, columns, COUNT_OF(columns), list, 2);
 }
@@ -80,7 +88,7 @@ static void show_circumstances(struct cli *cli, const struct value *answer)
 
 	output_heading(&cli->out, "circumstances");
 	if (value_at(list, 0))
-		show_sides(cli, list);
+		replay_show_sides(cli, list);
 	else
 		say(&cli->out, PAINT_DIM,
 			"  as they were: runtime, kernel, ced, policy and limits\n");
@@ -122,7 +130,7 @@ static void show_one(struct cli *cli, const struct value *answer)
 	if (same)
 		return;
 	output_heading(&cli->out, "differences");
-	show_sides(cli, value_get(answer, "differs"));
+	replay_show_sides(cli, value_get(answer, "differs"));
 }
 
 /* A row for each way in which it came out. */
@@ -167,7 +175,7 @@ static void show_series(struct series *series)
 	if (!other)
 		return;
 	output_heading(&cli->out, "differences of the first that differs");
-	show_sides(cli, value_get(other, "differs"));
+	replay_show_sides(cli, value_get(other, "differs"));
 }
 
 /* ---- the command ---------------------------------------------------------------------------- */
@@ -220,8 +228,6 @@ static int replay_run(struct cli *cli)
 	if (status != 0)
 		return status;
 	value_map_put(&cli->arena, params, "run_id", value_text(&cli->arena, run_id));
-	if (cli_words(cli, "tool")->count)
-		value_map_put(&cli->arena, params, "calls", value_text(&cli->arena, "client"));
 	for (uint64_t i = 0; status == 0 && i < times; i++)
 		status = replay_once(cli, params, &series, replays);
 	return status == 0 ? finish(&series, given != NULL) : status;

@@ -257,6 +257,16 @@ static int keep_here(struct cli *cli)
 	return status ? status : show_state(cli, result, "pinned state", page_int(result, "state"));
 }
 
+static int replay_one(struct cli *cli)
+{
+	const char *session = cli_operand(cli, 1);
+
+	if (!session)
+		return cli_usage(cli, "session replay: which one? cectl runs --session finds its "
+				      "cells, and cectl session list those that are open");
+	return session_replay(cli, session, cli_operand(cli, 2));
+}
+
 static int run_session(struct cli *cli)
 {
 	static const struct {
@@ -265,7 +275,7 @@ static int run_session(struct cli *cli)
 		size_t operands; /* the most, with the word */
 	} words[] = { { "open", open_one, 1 }, { "list", list_all, 1 }, { "show", show_one, 2 },
 		{ "close", close_one, 2 }, { "rollback", go_back, 3 }, { "keep", keep_here, 3 },
-		{ "drop", drop_one, 3 } };
+		{ "drop", drop_one, 3 }, { "replay", replay_one, 3 } };
 	const char *word = cli_operand(cli, 0);
 
 	for (size_t i = 0; i < COUNT_OF(words); i++) {
@@ -276,19 +286,24 @@ static int run_session(struct cli *cli)
 		return words[i].run(cli);
 	}
 	return cli_usage(
-		cli, "session open, list, show, rollback, keep, drop or close; not \"%s\"", word);
+		cli, "session open, list, show, rollback, keep, drop, replay or close; not \"%s\"",
+		word);
 }
 
 // clang-format off
 const struct command session_command = {
 	.name = "session",
-	.operands = "open | list | show SESSION | rollback SESSION STATE | keep SESSION [NAME] | drop SESSION STATE | close SESSION",
+	.operands = "open | list | show SESSION | rollback SESSION STATE | keep SESSION [NAME] | drop SESSION STATE | replay SESSION [STATE] | close SESSION",
 	.summary = "sessions: programs that build on one another",
 	.about = "A session keeps one worker for several programs, its cells: variables, imports and "
 		 "files of one are there in the next.  `open` prints the id of a new session; `cectl run "
 		 "--session ID` runs a cell; `close` ends it.  `show` prints the cells of one that is open or over, as the "
-		 "tree of its states.  `rollback` goes back to a kept state, with variables and files.  `keep` pins the state in which the session stands: newer ones do not replace it; `drop` gives one up.  Between two cells nothing of it runs.  The options are for `open`.",
-	.options = OPTIONS(SESSION_OPTION_ROWS),
+		 "tree of its states.  `rollback` goes back to a kept state, with variables and files.  `keep` pins the state in which the session stands: newer ones do not replace it; `drop` gives one up.  `replay` opens a new session with the settings of one that is open or over, runs the cells again that led to a state, and compares; calls of tools are answered from the record.  Between two cells nothing of it runs.  The options are for `open` and `replay`.",
+	.options = OPTIONS(SESSION_OPTION_ROWS,
+		{ 0, "leave-open", NULL, OPTION_FLAG, NULL, NULL,
+			"replay: the new session stays open, and its id is printed" },
+		{ 0, "tool", "NAME=COMMAND", OPTION_LIST, NULL, NULL,
+			"replay: cells ask tools again, and this one is answered by the command" }),
 	.operand_least = 1, .operand_most = 3,
 	.examples = EXAMPLES(
 		{ "cectl session open --limit memory=512M --idle 1h", "prints the session's id" },
@@ -300,6 +315,8 @@ const struct command session_command = {
 		{ "cectl session rollback 01JD3H3V6T6Q2Y4N8C5R7W9XZA 3", "back to what the third cell left" },
 		{ "cectl session keep 01JD3H3V6T6Q2Y4N8C5R7W9XZA loaded", "pins the present state, as \"loaded\"" },
 		{ "cectl session drop 01JD3H3V6T6Q2Y4N8C5R7W9XZA 3", "gives up state 3 and its memory" },
+		{ "cectl session replay 01JD3H3V6T6Q2Y4N8C5R7W9XZA", "its cells again, in a new session: do they come out the same?" },
+		{ "cectl session replay 01JD3H3V6T6Q2Y4N8C5R7W9XZA --leave-open", "to go on with one that was lost" },
 		{ "cectl session close 01JD3H3V6T6Q2Y4N8C5R7W9XZA", "the end" }),
 	.run = run_session,
 };

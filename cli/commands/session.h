@@ -59,3 +59,9 @@ int session_drop(
 
 /* Prints the cells of a session as the tree of its states; the exit status. */
 int session_show(struct cli *cli, const char *session);
+
+/*
+ * Runs the recorded cells that led to a state again, in a new session, and compares; the exit status.
+ * `state`: a word of the command line, or NULL for where the session stands or ended.
+ */
+int session_replay(struct cli *cli, const char *session, const char *state);

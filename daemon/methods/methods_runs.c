@@ -11,6 +11,7 @@
 #include "daemon/request/registry.h"
 #include "daemon/request/replay.h"
 #include "daemon/services.h"
+#include "daemon/sessions/sessions.h"
 #include "proto/base/container.h"
 #include "proto/base/list.h"
 
@@ -388,26 +389,38 @@ static void run_again(struct call *call, const struct value *record, const struc
 	request_enter(request, STAGE_CONTRACT);
 }
 
-/* Else secrets that were masked in the first record would be stored unmasked now. */
-static bool names_secrets(struct call *call, const struct value *record)
+/* Those of a cell are its session's; a session that is not there is refused later. */
+static const struct value *secrets_of(const struct call *call, const char *session)
 {
-	const struct value *secrets = value_get(call->params, "secrets");
+	const struct session *found =
+		session ? sessions_find(call->services->sessions, session) : NULL;
+
+	if (!session)
+		return value_get(call->params, "secrets");
+	return found && found->uid == call->caller.uid ? value_get(found->base, "secrets") : NULL;
+}
+
+/* Else secrets that were masked in the first record would be stored unmasked now. */
+static bool names_secrets(struct call *call, const struct value *record, const char *session)
+{
+	const struct value *secrets = secrets_of(call, session);
 	uint64_t given = value_is(secrets, VALUE_LIST) ? secrets->list.count : 0;
 	uint64_t named = replay_secrets(record);
 
 	if (given >= named)
 		return true;
 	call_error(call, RPC_CODE_CONFLICT,
-		"the run had %llu secrets, which are not stored: name them again in `secrets`, so "
-		"that they are masked this time too",
-		(unsigned long long)named);
+		"the run had %llu secrets, which are not stored: name them again in `secrets`%s, "
+		"so that they are masked this time too",
+		(unsigned long long)named, session ? " of session.open" : "");
 	return false;
 }
 
 void method_replay_found(struct call *call, struct value *record)
 {
+	const char *session = value_as_text(value_get(call->params, "session"));
 	const char *why = NULL;
-	struct value *params = replay_params(&call->arena, record, &why);
+	struct value *params = replay_params(&call->arena, record, session, &why);
 
 	if (!params) {
 		call_error(call, why ? RPC_CODE_CONFLICT : RPC_CODE_INTERNAL, "%s",
@@ -418,7 +431,7 @@ void method_replay_found(struct call *call, struct value *record)
 		call_error(call, RPC_CODE_DRAINING, "the client has disconnected");
 		return;
 	}
-	if (!names_secrets(call, record))
+	if (!names_secrets(call, record, session))
 		return;
 	take_changes(call, params);
 	run_again(call, record, params);

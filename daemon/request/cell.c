@@ -12,6 +12,8 @@
 
 /* ---- its params ----------------------------------------------------------------------------- */
 
+#define CELL_NUMBER_MAX (1 << 30) /* of a replayed cell; states have these numbers, too */
+
 /* Keys that are settled when a session is opened, or that mean nothing in a cell. */
 static const struct settled {
 	const char *key;
@@ -40,6 +42,9 @@ static int refuse(struct request *request, struct job_refusal *ret_refusal, cons
 		arena_printf(&request->arena, "/%s: %s", key, why) };
 	return pointer && ret_refusal->message ? 1 : -1;
 }
+
+/* Keys that say where in its session a cell stands. */
+static const char *const of_its_place[] = { "session", "from", "atomic", "network" };
 
 /* The first of the rows whose key the cell has, or NULL. */
 static const struct settled *find_settled(
@@ -134,6 +139,57 @@ static int complete(struct request *request)
 	return 0;
 }
 
+static bool is_settled(const char *key)
+{
+	for (size_t i = 0; i < COUNT_OF(settled); i++)
+		if (!strcmp(key, settled[i].key))
+			return true;
+	return false;
+}
+
+static bool is_any_of(const char *const *keys, size_t count, const char *key)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(key, keys[i]))
+			return true;
+	return false;
+}
+
+static struct value *own_limits(struct arena *arena, const struct value *limits)
+{
+	struct value *own = value_map(arena);
+
+	for (size_t i = 0; own && value_is(limits, VALUE_MAP) && i < limits->map.count; i++) {
+		const struct value_entry *entry = &limits->map.entries[i];
+
+		if (!is_any_of(settled_limits, COUNT_OF(settled_limits), entry->key) &&
+			value_map_put(arena, own, entry->key, entry->value) < 0)
+			return NULL;
+	}
+	return own;
+}
+
+struct value *cell_params_again(
+	struct arena *arena, const struct value *params, const char *session)
+{
+	struct value *again = value_map(arena);
+
+	if (!again || value_map_put(arena, again, "session", value_text(arena, session)) < 0)
+		return NULL;
+	for (size_t i = 0; i < params->map.count; i++) {
+		const struct value_entry *entry = &params->map.entries[i];
+		const bool is_limits = !strcmp(entry->key, "limits");
+
+		if (is_settled(entry->key) ||
+			is_any_of(of_its_place, COUNT_OF(of_its_place), entry->key))
+			continue;
+		if (value_map_put(arena, again, entry->key,
+			    is_limits ? own_limits(arena, entry->value) : entry->value) < 0)
+			return NULL;
+	}
+	return again;
+}
+
 static int refuse_unknown(struct request *request, struct job_refusal *ret_refusal)
 {
 	request->failure = (struct request_failure){ .set = true, .code = RPC_CODE_NOT_FOUND };
@@ -226,11 +282,25 @@ enum cell_turn cell_resume(struct request *request)
 	return begin_turn(request);
 }
 
+/*
+ * A cell that is replayed keeps its number, which is in the names of files in tracebacks.  Numbers of a
+ * session only grow.
+ */
+static uint64_t number_of(const struct request *request)
+{
+	const uint64_t next = request->session->last + 1;
+	const struct value *then = value_get(request->replayed, "session");
+	const int64_t number = value_as_int(value_get(then, "cell"), 0);
+
+	return number > (int64_t)next && number <= CELL_NUMBER_MAX ? (uint64_t)number : next;
+}
+
 void cell_begin(struct request *request)
 {
 	struct session *session = request->session;
 
-	request->cell = ++session->cells;
+	request->cell = session->last = number_of(request);
+	session->cells++;
 	request->execution.cell = request->cell;
 	request->execution.session_limits = &session->limits;
 }

@@ -12,6 +12,13 @@
  */
 int cell_bind(struct request *request, struct job_refusal *ret_refusal);
 
+/*
+ * Params of `run` that lead to a recorded cell, made into those of a cell of another session: without
+ * what a session settles, and without the place in its own.  They share its values.  NULL: no memory.
+ */
+struct value *cell_params_again(
+	struct arena *arena, const struct value *params, const char *session);
+
 /* What has become of its session. */
 enum cell_turn {
 	CELL_FIRST,      /* its turn; it waits for a worker as every run does */

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "daemon/request/cell.h"
 #include "daemon/request/restore.h"
 #include "proto/base/container.h"
 #include "proto/digest.h"
@@ -17,14 +18,19 @@
 static const char *const of_that_request[] = { "id", "cache", "masks", "secrets", "stream",
 	"announce", "detach", NULL };
 
-struct value *replay_params(struct arena *arena, const struct value *record, const char **ret_why)
+struct value *replay_params(struct arena *arena, const struct value *record, const char *session,
+	const char **ret_why)
 {
 	const struct value *request = value_get(record, "request");
+	const bool is_cell = value_is(value_get(request, "session"), VALUE_TEXT);
+	struct value *params;
 
 	*ret_why = NULL;
-	if (value_is(value_get(request, "session"), VALUE_TEXT)) {
-		*ret_why = "it is a cell of a session, which builds on the cells before it: run "
-			   "them again in a new session";
+	if (is_cell != (session != NULL)) {
+		*ret_why = is_cell ? "it is a cell of a session, which builds on the cells before "
+				     "it: name in `session` a new one in which these have run "
+				     "again, as cectl session replay does"
+				   : "it is no cell of a session: leave `session` out";
 		return NULL;
 	}
 	if (value_get(record, "pruned")) {
@@ -36,7 +42,8 @@ struct value *replay_params(struct arena *arena, const struct value *record, con
 		*ret_why = "the record has no program to run again";
 		return NULL;
 	}
-	return restore_params(arena, request, of_that_request);
+	params = restore_params(arena, request, of_that_request);
+	return params && is_cell ? cell_params_again(arena, params, session) : params;
 }
 
 /* ---- secrets -------------------------------------------------------------------------------- */

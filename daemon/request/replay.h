@@ -14,9 +14,11 @@
 
 /*
  * Returns the params of `run` that lead to this record, without keys of that one request (its `id`,
- * `stream`, `detach`).  NULL: *ret_why says why it cannot be run again, or is NULL without memory.
+ * `stream`, `detach`).  `session`: where a cell runs again, or NULL for a run that is none.  NULL:
+ * *ret_why says why it cannot be run again, or is NULL without memory.
  */
-struct value *replay_params(struct arena *arena, const struct value *record, const char **ret_why);
+struct value *replay_params(struct arena *arena, const struct value *record, const char *session,
+	const char **ret_why);
 
 /*
  * Returns how many secrets the caller named, at least.  Secrets are stored nowhere.  A replay

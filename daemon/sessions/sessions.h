@@ -74,6 +74,7 @@ struct session {
 	unsigned waiting_count;   /* of these, how many wait */
 	unsigned users;           /* cells that know it */
 	uint64_t cells;           /* that have begun */
+	uint64_t last;            /* the number of the last one */
 	int64_t opened_wall_us, opened_ms, used_ms, idle_ms;
 	struct timer *clock;
 	enum session_end end;

@@ -55,7 +55,7 @@ TEST(what_was_asked_becomes_params_without_what_belonged_to_that_request)
 		      " \"stdin\": null, \"stream\": true, \"detach\": true, \"args\": [\"a\"],"
 		      " \"files\": [{\"path\": \"f\", \"mode\": 420, \"bytes\": 1, \"data\": \"x\"}],"
 		      " \"limits\": {\"wall_ms\": 9}, \"task\": null, \"policy\": \"strict\"}}"),
-		&why);
+		NULL, &why);
 	CHECK(params != NULL && why == NULL);
 	CHECK_EQ_INT(json_write_text(&arena, params, JSON_WRITE_COMPACT, 4096, &text, NULL), 0);
 	CHECK_STR(arena_printf(&arena, "%.*s", (int)text.len, text.data),
@@ -65,16 +65,43 @@ TEST(what_was_asked_becomes_params_without_what_belonged_to_that_request)
 	arena_done(&arena);
 }
 
+TEST(a_cell_becomes_a_cell_of_another_session_without_what_sessions_settle)
+{
+	static const char cell[] =
+		"{\"request\": {\"language\": \"python\", \"code\": \"1\", \"entrypoint\": \"main.py\","
+		" \"session\": \"01ARZ3NDEKTSV4RRFFQ69G5FAV\", \"from\": 3, \"atomic\": true,"
+		" \"policy\": \"strict\", \"agent\": \"a\", \"env\": {\"A\": \"b\"}, \"packages\": [\"p\"],"
+		" \"network\": \"denied\", \"secrets\": 1, \"task\": \"t\","
+		" \"limits\": {\"wall_ms\": 9, \"memory_bytes\": 5, \"pids\": 1}}}";
+	const char *why = "";
+	struct value *params;
+	struct bytes text = { NULL, 0 };
+
+	arena_init(&arena, 1 << 20);
+	CHECK(replay_params(&arena, parse(cell), NULL, &why) == NULL);
+	CHECK(why && strstr(why, "cell of a session"));
+	params = replay_params(&arena, parse(cell), "01BX5ZZKBKACTAV9WEVGEMMVRZ", &why);
+	CHECK(params != NULL && why == NULL);
+	CHECK_EQ_INT(json_write_text(&arena, params, JSON_WRITE_COMPACT, 4096, &text, NULL), 0);
+	CHECK_STR(arena_printf(&arena, "%.*s", (int)text.len, text.data),
+		"{\"session\":\"01BX5ZZKBKACTAV9WEVGEMMVRZ\",\"language\":\"python\",\"code\":\"1\","
+		"\"limits\":{\"wall_ms\":9},\"task\":\"t\"}");
+	CHECK(replay_params(&arena, parse("{\"request\": {\"code\": \"1\"}}"),
+		      "01BX5ZZKBKACTAV9WEVGEMMVRZ", &why) == NULL);
+	CHECK(why && strstr(why, "no cell"));
+	arena_done(&arena);
+}
+
 TEST(a_record_without_a_program_is_refused_with_a_reason)
 {
 	const char *why = NULL;
 
 	arena_init(&arena, 1 << 20);
-	CHECK(replay_params(&arena, parse("{\"request\": {\"language\": \"python\"}}"), &why) ==
-		NULL);
+	CHECK(replay_params(&arena, parse("{\"request\": {\"language\": \"python\"}}"), NULL,
+		      &why) == NULL);
 	CHECK(why && strstr(why, "no program"));
-	CHECK(replay_params(&arena, parse("{}"), &why) == NULL);
-	CHECK(replay_params(&arena, parse("{\"request\": {\"code\": null}}"), &why) == NULL);
+	CHECK(replay_params(&arena, parse("{}"), NULL, &why) == NULL);
+	CHECK(replay_params(&arena, parse("{\"request\": {\"code\": null}}"), NULL, &why) == NULL);
 	arena_done(&arena);
 }
 
