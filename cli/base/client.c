@@ -205,11 +205,22 @@ static int64_t patience_of(const struct client *client, const struct call *call)
 	return call->watch ? call->watch->timeout_ms : 0;
 }
 
+/* As ced_step(). */
+static int client_step(struct client *client, int wait_ms, struct err *err)
+{
+	struct ced_error why;
+	int status = ced_step(client->connection, wait_ms, &why);
+
+	if (status < 0 && why.failure == CED_LOST && !why.sys_errno)
+		return err_set(
+			err, ERR_CLOSED, "the daemon closed the connection before it answered");
+	return status < 0 ? client_failed(&why, err) : status;
+}
+
 /* Passes on what has come, or waits for it a while. */
 static int call_turn(struct client *client, struct call *call, struct err *err)
 {
 	int64_t timeout_ms = patience_of(client, call);
-	struct ced_error why;
 	int status;
 
 	if (call->watch && call->watch->on_turn)
@@ -217,12 +228,9 @@ static int call_turn(struct client *client, struct call *call, struct err *err)
 	if (timeout_ms > 0 && clock_ms() - call->started_ms >= timeout_ms)
 		return err_set(err, ERR_TIMEOUT, "the daemon did not answer within %" PRId64 " s",
 			timeout_ms / 1000);
-	status = ced_step(client->connection, IDLE_MS, &why);
-	if (status < 0 && why.failure == CED_LOST && !why.sys_errno)
-		return err_set(
-			err, ERR_CLOSED, "the daemon closed the connection before it answered");
+	status = client_step(client, IDLE_MS, err);
 	if (status < 0)
-		return client_failed(&why, err);
+		return -1;
 	if (status == 0 && call->watch && call->watch->on_idle)
 		call->watch->on_idle(call->watch->context, clock_ms() - call->started_ms);
 	return 0;
@@ -317,4 +325,16 @@ int client_listen(struct client *client, const struct client_watch *watch, struc
 	struct call call = { .watch = watch, .started_ms = clock_ms() };
 
 	return await(client, &call, err);
+}
+
+int client_hear(struct client *client, const struct client_watch *watch, struct err *err)
+{
+	struct call call = { .watch = watch, .err = err };
+	int status = 1;
+
+	client->call = &call;
+	while (status > 0 && call.status >= 0)
+		status = client_step(client, 0, err);
+	client->call = NULL;
+	return status < 0 || call.status < 0 ? -1 : 0;
 }

@@ -86,6 +86,12 @@ int client_failed(const struct ced_error *why, struct err *err);
 /* To poll between two calls: it can be read when a notification has come, or the daemon has gone. */
 int client_fd(const struct client *client);
 
+/*
+ * Passes on what has come, without waiting.  Ask for it before each wait in poll(), which says nothing
+ * of what was read behind the last answer.  0, or -1 as client_listen().
+ */
+int client_hear(struct client *client, const struct client_watch *watch, struct err *err);
+
 /* Sends a request whose answer nobody waits for. */
 int client_send(
 	struct client *client, const char *method, const struct value *params, struct err *err);

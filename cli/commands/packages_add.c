@@ -267,6 +267,17 @@ static int fail_sys(struct cli *cli, const char *path)
 	return cli_fail(cli, &err);
 }
 
+/* The folder of sets, which is not made here: its owner and place are the administrator's to choose. */
+static int folder_is_missing(const struct building *b, const char *to)
+{
+	if (errno != ENOENT)
+		return fail_sys(b->cli, to);
+	return cli_fail_with(b->cli, ERR_MISSING,
+		"the folder for package sets, %s, does not exist: make it with `mkdir -p %s`, or "
+		"name another one with --to",
+		to, to);
+}
+
 static int prepare(struct building *b)
 {
 	const char *to = cli_text(b->cli, "to");
@@ -287,7 +298,7 @@ static int prepare(struct building *b)
 		return cli_fail_with(cli, ERR_EXISTS,
 			"%s is there already: choose another name, since runs may use it", b->path);
 	if (access(to, F_OK) < 0)
-		return fail_sys(cli, to);
+		return folder_is_missing(b, to);
 	status = remove_part(b);
 	if (status == 0 && mkdir(b->part, 0755) < 0)
 		status = fail_sys(cli, b->part);
@@ -375,7 +386,12 @@ static int check_options(const struct building *b)
 		return cli_usage(
 			cli, "say where the packages come from: --wheels DIR, or --index URL");
 	if (b->wheels && access(b->wheels, R_OK | X_OK) < 0)
-		return fail_sys(cli, b->wheels);
+		return errno == ENOENT
+			       ? cli_usage(cli,
+					 "--wheels: the folder %s does not exist: it holds what "
+					 "pip or npm shall install",
+					 b->wheels)
+			       : fail_sys(cli, b->wheels);
 	if (cli->given.operands.count > WORDS_MAX / 4)
 		return cli_usage(
 			cli, "more than %d requirements: write them into a file", WORDS_MAX / 4);

@@ -259,9 +259,10 @@ static int on_notice(void *context, const char *method, const struct value *para
 	struct repl *repl = context;
 
 	(void)err;
-	if (strcmp(method, "session.ended") == 0)
+	if (strcmp(method, "session.ended") == 0 &&
+		strcmp(page_text(repl->cli, params, "session"), repl->session) == 0)
 		tell_end(repl, page_text(repl->cli, params, "why"));
-	return 1; /* one is enough: poll() says when there are more */
+	return 0;
 }
 
 /* The daemon says something while the next cell is awaited: the session has ended, or the daemon. */
@@ -270,9 +271,7 @@ static void hear(struct repl *repl)
 	const struct client_watch watch = { .context = repl, .on_notice = on_notice };
 	struct err err = ERR_INIT;
 
-	if (repl->can_draw)
-		say(&repl->cli->err, PAINT_PLAIN, "\n");
-	if (client_listen(repl->cli->client, &watch, &err) >= 0)
+	if (client_hear(repl->cli->client, &watch, &err) >= 0 || repl->ended)
 		return;
 	repl->ended = true;
 	repl->status = EXIT_SERVICE;
@@ -321,8 +320,10 @@ static int read_edited(struct repl *repl, struct bytes *ret_line)
 	forget_ctrl_c(repl);
 	while (event == LINE_GOES_ON && !repl->ended) {
 		event = line_input_read(&repl->input, prompt(repl), client_fd(repl->cli->client));
-		if (event == LINE_GOES_ON)
+		if (event == LINE_GOES_ON) {
+			say(&repl->cli->err, PAINT_PLAIN, "\n");
 			hear(repl);
+		}
 	}
 	if (event != LINE_DONE)
 		return event == LINE_ENDED ? 0 : -1;
@@ -406,8 +407,13 @@ static bool is_left(const struct repl *repl)
 static int take_next(struct repl *repl)
 {
 	struct bytes line = { NULL, 0 };
-	int r = repl->can_draw ? read_edited(repl, &line) : read_plain(repl, &line);
+	int r;
 
+	if (repl->is_typed)
+		hear(repl); /* what came with the answer to the last cell */
+	if (is_over(repl))
+		return 1;
+	r = repl->can_draw ? read_edited(repl, &line) : read_plain(repl, &line);
 	if (r == 0)
 		return 0;
 	if (r > 0)

@@ -42,6 +42,13 @@ else
 fi
 exits 2 "a name with .. is refused" cectl packages add ../x --runtime python --wheels wheels greet
 exits 2 "a set needs a place that its packages come from" cectl packages add x --runtime python greet
+exits 1 "a set without its folder is not built" \
+	cectl packages add x --runtime python --wheels wheels --to "$work/no/sets" greet
+like "$err" "folder for package sets, $work/no/sets, does not exist: make it with .mkdir -p $work/no/sets., or name another one with --to" \
+	"and what to type is said"
+exits 2 "nor one from a folder of wheels that is not there" \
+	cectl packages add x --runtime python --wheels no-wheels --to "$sets" greet
+like "$err" '--wheels: the folder no-wheels does not exist' "which is said, too"
 
 # The second set has a module of the same name, and files that a site directory would execute.
 printf 'def hi():\n    return "second"\n\n\nonly = 2\n' >"$sets/second/greet/__init__.py"
