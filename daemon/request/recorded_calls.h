@@ -17,6 +17,9 @@ struct recorded_calls *recorded_calls_new(const struct value *record);
 /* Accepts NULL. */
 void recorded_calls_free(struct recorded_calls *calls);
 
-/* The next row of this tool and these arguments, masked as the record's are.  NULL: there is none. */
+/*
+ * The next row of this tool and these arguments, masked as the record's are.  NULL: there is none.
+ * Compares with each row that is left, so it belongs on a thread: one at a time.
+ */
 const struct value *recorded_calls_take(
 	struct recorded_calls *calls, const char *tool, const struct value *args);

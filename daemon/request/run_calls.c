@@ -104,6 +104,7 @@ struct run_calls {
 	uint64_t stored_bytes, masks;
 	uint32_t *by_tool; /* in the order of the spec; the last: unknown ones */
 	bool dispatching;
+	bool repeating; /* a thread looks in `recorded` */
 };
 
 /* ---- life ----------------------------------------------------------------------------------- */
@@ -650,9 +651,8 @@ static const struct value *args_as_stored(struct run_call *call)
 }
 
 /* The answer of the record, which passed its checks then. */
-static void write_recorded(void *context)
+static void write_recorded(struct run_call *call)
 {
-	struct run_call *call = context;
 	const uint64_t most = call->calls->request->spec.limits.call_bytes;
 	const struct value *error = value_get(call->row, "error");
 	const struct value *result = value_get(call->row, "result");
@@ -684,22 +684,35 @@ static void write_recorded(void *context)
 		write_error(call);
 }
 
-static void on_recorded_written(void *context)
+static void answer_from_record(void *context)
+{
+	struct run_call *call = context;
+
+	call->row = recorded_calls_take(call->calls->recorded, call->name, args_as_stored(call));
+	write_recorded(call);
+}
+
+static void on_answered_from_record(void *context)
 {
 	struct run_call *call = context;
 	struct run_calls *calls = call->calls;
 
-	call_work_done(call, write_recorded);
+	call_work_done(call, answer_from_record);
+	calls->repeating = false;
 	call_end(call);
 	calls_let_end(calls);
 }
 
-/* How long its answer is, only its text tells; so it is always written on a thread. */
+/*
+ * Its arguments may have to be compared with those of each recorded call, and only its text tells how
+ * long the answer is: so both happen on a thread, always.  One call at a time, since each takes a row
+ * away from the next.
+ */
 static void call_repeat(struct run_call *call)
 {
-	call->row = recorded_calls_take(call->calls->recorded, call->name, args_as_stored(call));
+	call->calls->repeating = true;
 	call->state = CALL_ANSWERED;
-	call_work(call, SIZE_MAX, write_recorded, on_recorded_written);
+	call_work(call, SIZE_MAX, answer_from_record, on_answered_from_record);
 }
 
 /* ---- its turn --------------------------------------------------------------------------------- */
@@ -739,7 +752,7 @@ static void calls_dispatch(struct run_calls *calls)
 		return;
 	calls->dispatching = true;
 	while (request->known && calls->active < request->spec.limits.calls_at_once &&
-		has_room(calls) && (first = list_first(&calls->waiting)))
+		!calls->repeating && has_room(calls) && (first = list_first(&calls->waiting)))
 		call_start(container_of(first, struct run_call, turn));
 	calls->dispatching = false;
 }
