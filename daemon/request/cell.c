@@ -360,6 +360,7 @@ void cell_over(struct request *request)
 
 	if (stands && !is_unwanted(request)) {
 		keep_worker(request);
+		session->states.disk_bytes = execution->facts.disk_bytes;
 		session->state = (uint32_t)request->cell;
 		session->keeps_next = session->states.most > 0;
 	} else if (stands || can_go_back(request)) {

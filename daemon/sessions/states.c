@@ -24,6 +24,10 @@
 
 #define TROUBLE_MAX 300
 
+/* What a fork takes beside the copy of its files: page tables, and pages that both write to. */
+#define FORK_BYTES ((uint64_t)4 << 20)
+#define FORK_PART  256 /* ... and this part of what there is */
+
 /* Who speaks when a state is made. */
 enum {
 	SAID_WORKER = 1,
@@ -210,20 +214,11 @@ static void rest(struct session *session)
 	session_settled(session);
 }
 
-/* The state cannot be kept; the session goes on without it. */
+/* The state cannot be kept, or kept again; the session goes on without it. */
 static void give_up(struct session *session, const char *why)
 {
 	session->states.why_not = why;
 	rest(session);
-}
-
-/* A state that was gone back to must be kept again, because it is never used up. */
-static void keep_failed(struct session *session, const char *why)
-{
-	if (session->states.is_back)
-		lose(session, "the state that it went back to cannot be kept again");
-	else
-		give_up(session, why);
 }
 
 /* ---- leaves --------------------------------------------------------------------------------- */
@@ -469,10 +464,11 @@ static void ask_permission(struct session *session, unsigned leaf)
 	auto_fd int slot_end = -1;
 
 	if (make_sockets(session, &slot_end) < 0) {
-		keep_failed(session, "memory");
+		give_up(session, "memory");
 		return;
 	}
 	session->states.made.leaf = leaf;
+	session->states.made.disk_bytes = session->states.disk_bytes;
 	if (enter(session, STATES_PERMIT) &&
 		worker_send_keep(session->worker, session->states.number, leaf, slot_end) < 0)
 		lose(session, "no memory, or its slot does not answer");
@@ -505,7 +501,7 @@ static void on_leaf(void *context, const struct priv_msg *msg, int *fds, unsigne
 	if (msg->error) {
 		close_fds(fds, fd_count);
 		if (session->end == SESSION_OPEN)
-			keep_failed(session, "host");
+			give_up(session, "host");
 	} else if (knobs_take(&knobs, &msg->body.knobs, fds, fd_count) < 0) {
 		lose(session, "the spawner sends other files");
 	} else if (session->end == SESSION_OPEN) {
@@ -543,6 +539,23 @@ static void find_leaf(struct session *session)
 		look_until(session, STATES_ROOM);
 }
 
+/*
+ * Whether the worker may fork without running out of memory, which would end the session.  Pages that
+ * only cache files give way first.
+ */
+static bool has_memory(const struct session *session)
+{
+	const uint64_t most = session->limits.memory_bytes;
+	uint64_t held = worker_memory(session->worker);
+	const uint64_t wanted = session->states.disk_bytes + FORK_BYTES + held / FORK_PART;
+
+	if (held + wanted > most) {
+		worker_shrink(session->worker, held + wanted - most);
+		held = worker_memory(session->worker);
+	}
+	return held + wanted <= most;
+}
+
 void states_keep(struct session *session, uint32_t number)
 {
 	struct states *states = &session->states;
@@ -557,8 +570,12 @@ void states_keep(struct session *session, uint32_t number)
 	}
 	while (states->count >= states->most && states->count && session->end == SESSION_OPEN)
 		drop_state(session, oldest_unpinned(states));
-	if (session->end == SESSION_OPEN)
+	if (session->end != SESSION_OPEN)
+		return;
+	if (has_memory(session))
 		find_leaf(session);
+	else
+		give_up(session, "memory");
 }
 
 /* ---- going back ----------------------------------------------------------------------------- */
@@ -583,6 +600,7 @@ static void wake(struct session *session)
 	const int job = fcntl(watch_fd(states->kept[at].job), F_DUPFD_CLOEXEC, 0);
 
 	states->made = states->kept[at]; /* pinned or not, under its name */
+	states->disk_bytes = states->made.disk_bytes;
 	states->made.job = NULL;
 	remove_state(states, at);
 	session->worker->kept--;

@@ -788,6 +788,11 @@ uint64_t worker_memory(const struct worker *worker)
 	return knobs_memory_now(&worker->knobs) + held_elsewhere(worker, -1);
 }
 
+void worker_shrink(struct worker *worker, uint64_t bytes)
+{
+	knobs_empty(worker->knobs.fds[KNOB_MEMORY_EMPTY], bytes);
+}
+
 static int limit_beside(struct worker *worker, const struct job_limits *limits, int dying)
 {
 	worker->knobs.held_bytes = held_elsewhere(worker, dying);

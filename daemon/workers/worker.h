@@ -202,6 +202,9 @@ int worker_limit(struct worker *worker, const struct job_limits *limits);
 /* The memory of the worker and of its kept states. */
 uint64_t worker_memory(const struct worker *worker);
 
+/* Makes the kernel give up so much that it holds for the worker and can get again, such as pages of files. */
+void worker_shrink(struct worker *worker, uint64_t bytes);
+
 /* Sends JOB_KEEP or JOB_WAKE.  Takes the descriptors. */
 int worker_send_word(struct worker *worker, enum job_kind kind, const int *fds, unsigned fd_count);
 
