@@ -1,5 +1,6 @@
 #include "sandbox/worker/snapshot.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -19,6 +20,9 @@
 #define ENTRIES_MAX 16384
 #define DEPTH_MAX   64
 #define FDS_MAX     4096
+#define ROOTS_MAX   4
+#define NUMBERS_MAX (1U << 30)
+#define PAGE_BYTES  4096 /* smaller holes in a file are filled with zeros */
 
 struct entry {
 	char *path; /* absolute */
@@ -35,6 +39,7 @@ struct offset {
 
 struct snapshot {
 	const char *const *roots;
+	mode_t root_modes[ROOTS_MAX];
 	struct entry *entries; /* a folder before what is in it; sorted by path */
 	size_t count, room;
 	uint64_t bytes;
@@ -50,20 +55,26 @@ struct walk {
 	size_t len;
 	int depth;
 	int (*visit)(struct walk *walk, int dir, const char *name, struct err *err);
+	/* The same for a name whose path is too long, or too deep. */
+	int (*visit_beyond)(struct walk *walk, int dir, const char *name, struct err *err);
 	void *context;
 };
 
-static int push(struct walk *walk, const char *name, size_t *ret_before, struct err *err)
+static bool is_beyond(const struct walk *walk, const char *name)
 {
+	return walk->len + strlen(name) + 2 > sizeof(walk->path) || walk->depth == DEPTH_MAX;
+}
+
+static size_t push(struct walk *walk, const char *name)
+{
+	const size_t before = walk->len;
 	const size_t len = strlen(name);
 
-	*ret_before = walk->len;
-	if (walk->len + len + 2 > sizeof(walk->path) || ++walk->depth > DEPTH_MAX)
-		return err_set(err, ERR_TOO_BIG, "a path below %s is too long", walk->path);
 	walk->path[walk->len] = '/';
 	memcpy(walk->path + walk->len + 1, name, len + 1);
 	walk->len += len + 1;
-	return 0;
+	walk->depth++;
+	return before;
 }
 
 static void pop(struct walk *walk, size_t before)
@@ -71,6 +82,25 @@ static void pop(struct walk *walk, size_t before)
 	walk->len = before;
 	walk->path[before] = '\0';
 	walk->depth--;
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion): no deeper than DEPTH_MAX */
+static int visit(struct walk *walk, int dir, const char *name, struct err *err)
+{
+	size_t before;
+	int result;
+
+	if (is_beyond(walk, name))
+		return walk->visit_beyond(walk, dir, name, err);
+	before = push(walk, name);
+	result = walk->visit(walk, dir, name, err);
+	pop(walk, before);
+	return result;
+}
+
+static bool is_dots(const char *name)
+{
+	return !strcmp(name, ".") || !strcmp(name, "..");
 }
 
 /* Takes `fd`. */
@@ -85,24 +115,26 @@ static int walk_folder(struct walk *walk, int fd, struct err *err)
 		close(fd);
 		return err_sys(err, "%s", walk->path);
 	}
-	while (result == 0 && (entry = readdir(dir))) {
-		size_t before;
-
-		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
-			continue;
-		result = push(walk, entry->d_name, &before, err);
-		if (result == 0)
-			result = walk->visit(walk, dirfd(dir), entry->d_name, err);
-		pop(walk, before);
-	}
+	while (result == 0 && (entry = readdir(dir)))
+		if (!is_dots(entry->d_name))
+			result = visit(walk, dirfd(dir), entry->d_name, err);
 	closedir(dir);
 	return result;
+}
+
+static int open_root(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0 && errno == EACCES && chmod(path, 0700) == 0)
+		fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd;
 }
 
 static int walk_roots(struct walk *walk, const char *const *roots, struct err *err)
 {
 	for (size_t i = 0; roots[i]; i++) {
-		int fd = open(roots[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		int fd = open_root(roots[i]);
 
 		if (fd < 0)
 			return err_sys(err, "%s", roots[i]);
@@ -164,17 +196,40 @@ static struct entry *add_entry(struct snapshot *snapshot, const struct walk *wal
 	return entry;
 }
 
+/* Where the next bytes begin that are no hole, and where they end; false: there are no more. */
+static bool find_data(int fd, off_t *at, off_t *ret_end, off_t size)
+{
+	*at = lseek(fd, *at, SEEK_DATA);
+	*ret_end = *at < 0 ? -1 : lseek(fd, *at, SEEK_HOLE);
+	if (*ret_end > size)
+		*ret_end = size;
+	return *at >= 0 && *ret_end > *at;
+}
+
+/* Holes are not read, and take no memory. */
 static int copy_file(
 	struct snapshot *snapshot, struct entry *entry, int fd, uint64_t size, struct err *err)
 {
+	off_t end = 0;
+
 	snapshot->bytes += size;
 	if (snapshot->bytes > SESSION_FILES_BYTES_MAX)
 		return err_set(err, ERR_TOO_BIG, "the files are too large");
-	entry->data = malloc(size ? (size_t)size : 1);
+	entry->data = calloc(1, size ? (size_t)size : 1);
 	if (!entry->data)
 		return err_set(err, ERR_MEMORY, "no memory for a file");
 	entry->len = (size_t)size;
-	return read_all(fd, entry->data, entry->len, err);
+	for (off_t at = 0; find_data(fd, &at, &end, (off_t)size); at = end)
+		if (lseek(fd, at, SEEK_SET) < 0 ||
+			read_all(fd, entry->data + at, (size_t)(end - at), err) < 0)
+			return err_wrap(err, "%s", entry->path);
+	return 0;
+}
+
+static int refuse_beyond(struct walk *walk, int dir, const char *name, struct err *err)
+{
+	(void)dir;
+	return err_set(err, ERR_TOO_BIG, "%s/%s is too deep, or its path too long", walk->path, name);
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion): no deeper than DEPTH_MAX */
@@ -228,17 +283,49 @@ static int take_offsets(struct snapshot *snapshot, struct err *err)
 	return 0;
 }
 
+static int note_roots(struct snapshot *snapshot, struct err *err)
+{
+	struct stat status;
+
+	for (size_t i = 0; snapshot->roots[i]; i++) {
+		assert(i < ROOTS_MAX);
+		if (stat(snapshot->roots[i], &status) < 0)
+			return err_sys(err, "%s", snapshot->roots[i]);
+		snapshot->root_modes[i] = status.st_mode;
+	}
+	return 0;
+}
+
+/* The program may have changed them, and a walk may have. */
+static int settle_roots(const struct snapshot *snapshot, struct err *err)
+{
+	struct stat status;
+
+	for (size_t i = 0; snapshot->roots[i]; i++) {
+		const mode_t mode = snapshot->root_modes[i];
+
+		if (stat(snapshot->roots[i], &status) < 0)
+			return err_sys(err, "%s", snapshot->roots[i]);
+		if (status.st_mode != mode && chmod(snapshot->roots[i], mode & 07777) < 0)
+			return err_sys(err, "mode of %s", snapshot->roots[i]);
+	}
+	return 0;
+}
+
 struct snapshot *snapshot_take(const char *const *roots, struct err *err)
 {
 	struct snapshot *snapshot = calloc(1, sizeof(*snapshot));
-	struct walk walk = { .visit = take_entry, .context = snapshot };
+	struct walk walk = {
+		.visit = take_entry, .visit_beyond = refuse_beyond, .context = snapshot
+	};
 
 	if (!snapshot) {
 		(void)err_set(err, ERR_MEMORY, "no memory for a snapshot");
 		return NULL;
 	}
 	snapshot->roots = roots;
-	if (walk_roots(&walk, roots, err) < 0 || take_offsets(snapshot, err) < 0) {
+	if (note_roots(snapshot, err) < 0 || walk_roots(&walk, roots, err) < 0 ||
+		settle_roots(snapshot, err) < 0 || take_offsets(snapshot, err) < 0) {
 		snapshot_free(snapshot);
 		return NULL;
 	}
@@ -278,29 +365,131 @@ static const struct entry *find(const struct snapshot *snapshot, const char *pat
 	return found && (found->mode & S_IFMT) == (mode & S_IFMT) ? found : NULL;
 }
 
-/* Removes what the snapshot does not have. */
+/* Opens a folder whatever its mode, which it then has not any more.  NULL: it cannot. */
+static DIR *open_folder(int dir, const char *name)
+{
+	int fd = fchmodat(dir, name, 0700, 0) < 0
+			 ? -1
+			 : openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!folder && fd >= 0)
+		close(fd);
+	return folder;
+}
+
+/* 0, or -1 with errno: it is a folder that is not empty, or something is wrong. */
+static int remove_one(int dir, const char *name)
+{
+	if (unlinkat(dir, name, 0) == 0)
+		return 0;
+	return errno == EISDIR || errno == EPERM ? unlinkat(dir, name, AT_REMOVEDIR) : -1;
+}
+
+/* Into `top`, under a number that nothing else there has. */
+static int lift(int dir, const char *name, int top, unsigned *number)
+{
+	char text[16];
+	int moved;
+
+	if (fchmodat(dir, name, 0700, 0) < 0)
+		return -1; /* its own `..` is to be written */
+	do {
+		cut_printf(text, sizeof(text), "%u", (*number)++);
+		moved = renameat(dir, name, top, text);
+	} while (moved < 0 && (errno == ENOTEMPTY || errno == EEXIST || errno == ENOTDIR) &&
+		 *number < NUMBERS_MAX);
+	return moved;
+}
+
+/* Removes an entry of `top`.  If it is a folder, folders in it become entries of `top`. */
+static int flatten(int top, const char *name, unsigned *number)
+{
+	const struct dirent *entry;
+	DIR *folder;
+	int result = 0;
+
+	if (remove_one(top, name) == 0)
+		return 0;
+	folder = open_folder(top, name);
+	if (!folder)
+		return -1;
+	while (result == 0 && (entry = readdir(folder)))
+		if (!is_dots(entry->d_name) && remove_one(dirfd(folder), entry->d_name) < 0)
+			result = lift(dirfd(folder), entry->d_name, top, number);
+	closedir(folder);
+	return result < 0 ? -1 : remove_one(top, name);
+}
+
+/*
+ * Removes a folder with all that is in it, however deep: a program may have made folders until there was
+ * no place for more.
+ */
+static int remove_folder(int dir, const char *name, struct err *err)
+{
+	DIR *top = open_folder(dir, name);
+	const struct dirent *entry;
+	unsigned number = 1;
+	int result = 0;
+	bool found = top != NULL;
+
+	while (found && result == 0) {
+		found = false;
+		rewinddir(top);
+		while (result == 0 && (entry = readdir(top)))
+			if (!is_dots(entry->d_name)) {
+				found = true;
+				result = flatten(dirfd(top), entry->d_name, &number);
+			}
+	}
+	if (!top || result < 0 || unlinkat(dir, name, AT_REMOVEDIR) < 0)
+		result = err_sys(err, "remove %s", name);
+	if (top)
+		closedir(top);
+	return result;
+}
+
+static int remove_entry(int dir, const char *name, struct err *err)
+{
+	if (remove_one(dir, name) == 0)
+		return 0;
+	return errno == ENOTEMPTY || errno == EEXIST ? remove_folder(dir, name, err)
+						     : err_sys(err, "remove %s", name);
+}
+
+/* The snapshot has nothing there. */
+static int clear_beyond(struct walk *walk, int dir, const char *name, struct err *err)
+{
+	(void)walk;
+	return remove_entry(dir, name, err);
+}
+
+/* Before any file is written, so that those that have grown leave room for those that have shrunk. */
+static int empty_file(int dir, const char *name, mode_t mode)
+{
+	auto_fd int fd = open_anyway(dir, name, O_WRONLY, mode);
+
+	return fd < 0 ? -1 : ftruncate(fd, 0);
+}
+
+/* Removes what the snapshot does not have, and empties the files that it has. */
 /* NOLINTNEXTLINE(misc-no-recursion): no deeper than DEPTH_MAX */
 static int clear_entry(struct walk *walk, int dir, const char *name, struct err *err)
 {
 	struct stat status;
-	bool is_kept;
 	int fd;
 
 	if (fstatat(dir, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
 		return err_sys(err, "%s", walk->path);
-	is_kept = find(walk->context, walk->path, status.st_mode) != NULL;
-	if (S_ISDIR(status.st_mode)) {
-		if (fchmodat(dir, name, 0700, 0) < 0)
-			return err_sys(err, "%s", walk->path);
-		fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		if (fd < 0)
-			return err_sys(err, "%s", walk->path);
-		if (walk_folder(walk, fd, err) < 0)
-			return -1;
-	}
-	if (!is_kept && unlinkat(dir, name, S_ISDIR(status.st_mode) ? AT_REMOVEDIR : 0) < 0)
+	if (!find(walk->context, walk->path, status.st_mode))
+		return remove_entry(dir, name, err);
+	if (!S_ISDIR(status.st_mode))
+		return empty_file(dir, name, status.st_mode) < 0 ? err_sys(err, "%s", walk->path)
+								 : 0;
+	if (fchmodat(dir, name, 0700, 0) < 0)
 		return err_sys(err, "%s", walk->path);
-	return 0;
+	fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 ? err_sys(err, "%s", walk->path) : walk_folder(walk, fd, err);
 }
 
 struct anew {
@@ -319,17 +508,46 @@ static void note_anew(struct anew *anew, const char *path)
 }
 
 /* Not write_all(), which tries sendmsg(2) first: the job's filter refuses that. */
-static int write_bytes(int fd, const char *bytes, size_t len)
+static int write_bytes(int fd, const char *bytes, size_t len, off_t at)
 {
 	while (len > 0) {
-		ssize_t written = write(fd, bytes, len);
+		ssize_t written = pwrite(fd, bytes, len, at);
 
 		if (written < 0 && errno == EINTR)
 			continue;
 		if (written < 0)
 			return -1;
 		bytes += written;
+		at += written;
 		len -= (size_t)written;
+	}
+	return 0;
+}
+
+/* How much of the page at `at` there is; 0 at the end, or if it has only zeros. */
+static size_t page_at(const struct entry *entry, size_t at)
+{
+	const size_t left = entry->len - at;
+	const size_t len = left < PAGE_BYTES ? left : PAGE_BYTES;
+	const char *bytes = entry->data + at;
+
+	return len && (bytes[0] || memcmp(bytes, bytes + 1, len - 1) != 0) ? len : 0;
+}
+
+/* Leaves holes, which may be larger than the disk. */
+static int write_pages(int fd, const struct entry *entry)
+{
+	size_t at = 0;
+
+	while (at < entry->len) {
+		size_t end = at;
+		size_t len;
+
+		while ((len = page_at(entry, end)) > 0)
+			end += len;
+		if (write_bytes(fd, entry->data + at, end - at, (off_t)at) < 0)
+			return -1;
+		at = end + PAGE_BYTES;
 	}
 	return 0;
 }
@@ -344,10 +562,10 @@ static int write_back(const struct entry *entry, struct anew *anew, struct err *
 	}
 	if (fd < 0)
 		return err_sys(err, "open %s", entry->path);
-	if (write_bytes(fd, entry->data, entry->len) < 0)
-		return err_sys(err, "write %s", entry->path);
 	if (ftruncate(fd, (off_t)entry->len) < 0)
 		return err_sys(err, "size of %s", entry->path);
+	if (write_pages(fd, entry) < 0)
+		return err_sys(err, "write %s", entry->path);
 	if (fchmod(fd, entry->mode & 07777) < 0)
 		return err_sys(err, "mode of %s", entry->path);
 	if (futimens(fd, entry->times) < 0)
@@ -379,6 +597,18 @@ static int settle_folders(const struct snapshot *snapshot, struct err *err)
 	return 0;
 }
 
+/* To be written in: they get their modes at the end. */
+static int open_roots(const struct snapshot *snapshot, struct err *err)
+{
+	struct stat status;
+
+	for (size_t i = 0; snapshot->roots[i]; i++)
+		if (stat(snapshot->roots[i], &status) < 0 ||
+			((status.st_mode & 0700) != 0700 && chmod(snapshot->roots[i], 0700) < 0))
+			return err_sys(err, "%s", snapshot->roots[i]);
+	return 0;
+}
+
 /* NOLINTNEXTLINE(readability-non-const-parameter): written by note_anew() */
 int snapshot_put_back(const struct snapshot *snapshot, char *ret_anew, size_t size, size_t *ret_len,
 	struct err *err)
@@ -387,10 +617,12 @@ int snapshot_put_back(const struct snapshot *snapshot, char *ret_anew, size_t si
 		const struct snapshot *in;
 		void *out;
 	} context = { .in = snapshot };
-	struct walk walk = { .visit = clear_entry, .context = context.out };
+	struct walk walk = {
+		.visit = clear_entry, .visit_beyond = clear_beyond, .context = context.out
+	};
 	struct anew anew = { .paths = ret_anew, .size = size };
 
-	if (walk_roots(&walk, snapshot->roots, err) < 0)
+	if (open_roots(snapshot, err) < 0 || walk_roots(&walk, snapshot->roots, err) < 0)
 		return -1;
 	for (size_t i = 0; i < snapshot->count; i++)
 		if (make_back(&snapshot->entries[i], &anew, err) < 0)
@@ -398,5 +630,5 @@ int snapshot_put_back(const struct snapshot *snapshot, char *ret_anew, size_t si
 	for (size_t i = 0; i < snapshot->offset_count; i++)
 		(void)lseek(snapshot->offsets[i].fd, snapshot->offsets[i].at, SEEK_SET);
 	*ret_len = anew.len;
-	return settle_folders(snapshot, err);
+	return settle_folders(snapshot, err) < 0 ? -1 : settle_roots(snapshot, err);
 }

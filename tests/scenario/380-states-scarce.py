@@ -128,6 +128,29 @@ ok(row and (row["kept"] == [1] or row.get("not_kept") == "files"), "a file with 
 eq(session.said("print(1)"), "1", "and the session goes on")
 session.close()
 
+# The way back never depends on what a later cell has left.
+session = Session(3, inodes=3000, disk_bytes=32 * MB, file_bytes=128 * MB)
+session.cell("open('/work/a', 'wb').write(b'a' * (4 << 20))\nopen('/work/z', 'wb').write(b'z' * (4 << 20))\n"
+             "with open('/work/hole', 'wb') as file: file.truncate(48 << 20)")
+eq(session.row().get("kept"), [1], "a state has files, and a hole larger than the disk")
+DEEP = "import os\nos.chdir('/work')\nwhile True:\n    os.mkdir('d'); os.chdir('d'); os.chmod('.', 0o%o)\n"
+for what, code in {
+    "made folders in folders until there was no place": DEEP % 0o700,
+    "did so, and nobody may read them": "import os\nos.chdir('/work')\ntry:\n    while True: os.mkdir('d'); os.chdir('d')\nexcept OSError: pass\n"
+    "while os.getcwd() != '/work':\n    os.chdir('..'); os.chmod('d', 0)\n",
+    "filled the disk with another file": "open('/work/a', 'w').close()\nopen('/work/z', 'ab').write(b'z' * (40 << 20))",
+    "closed /work": "import os\nos.chmod('/work', 0); os.chmod('/tmp', 0)",
+}.items():
+    result = session.cell(code)
+    error, back = client.receive(client.send("session.rollback", session=session.id, state=1))
+    ok(error is None, f"after a cell that {what} ({result['outcome']}) the session goes back", error)
+    if error:
+        session = Session(3, inodes=3000, disk_bytes=32 * MB, file_bytes=128 * MB)
+        continue
+    eq(session.said("import os\nprint(sorted(os.listdir('/work')), [os.path.getsize('/work/' + name) >> 20 for name in ('a', 'hole', 'z')], os.listdir('/tmp'), "
+                    "open('/work/a', 'rb').read() == b'a' * (4 << 20))"), "['a', 'hole', 'z'] [4, 48, 4] [] True", "... and has the files that it had")
+session.close()
+
 # What a thread writes into a mapped file while the session goes back is not in the file.
 session = Session(3)
 session.cell("import mmap, os, threading\nopen('/work/m', 'wb').write(b'a' * 65536)\nfile = open('/work/m', 'r+b')\nview = mmap.mmap(file.fileno(), 65536)")

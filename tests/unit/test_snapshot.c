@@ -156,6 +156,104 @@ TEST(folders_too_deep_and_things_that_are_no_files_are_refused)
 	end();
 }
 
+TEST(folders_of_any_depth_are_removed_with_what_is_in_them)
+{
+	struct snapshot *snapshot;
+
+	begin();
+	put("kept", "kept", 0600);
+	snapshot = snapshot_take(roots, &err);
+	CHECK(snapshot != NULL);
+	CHECK(mkdir("deep", 0700) == 0 && chdir("deep") == 0);
+	for (int i = 0; i < 3000; i++) {
+		put("file", "x", 0);
+		/* numbers, since they are what folders are called on the way */
+		CHECK(mkdir("2", 0700) == 0 && mkdir("1", 0700) == 0 && chdir("1") == 0);
+	}
+	CHECK(chmod(".", 0) == 0);
+	CHECK(chdir(folder) == 0 && chmod("deep", 0) == 0);
+	CHECK_EQ_INT(snapshot_put_back(snapshot, anew, sizeof(anew), &anew_len, &err), 0);
+	CHECK(holds("kept", "kept"));
+	CHECK(access("deep", F_OK) < 0);
+	snapshot_free(snapshot);
+	end();
+}
+
+TEST(a_tree_that_is_deeper_than_a_snapshot_may_be_is_removed_below_a_folder_that_stays)
+{
+	struct snapshot *snapshot;
+	char path[70 * 2 + 1] = "";
+
+	begin();
+	for (int i = 0; i < 60; i++) {
+		(void)snprintf(path + strlen(path), sizeof(path) - strlen(path), "%sd", i ? "/" : "");
+		CHECK(mkdir(path, 0700) == 0);
+	}
+	snapshot = snapshot_take(roots, &err);
+	CHECK(snapshot != NULL);
+	CHECK(chdir(path) == 0);
+	for (int i = 0; i < 30; i++)
+		CHECK(mkdir("more", 0700) == 0 && chdir("more") == 0);
+	CHECK(chdir(folder) == 0);
+	CHECK_EQ_INT(snapshot_put_back(snapshot, anew, sizeof(anew), &anew_len, &err), 0);
+	CHECK(chdir(path) == 0 && access("more", F_OK) < 0);
+	snapshot_free(snapshot);
+	end();
+}
+
+TEST(holes_stay_holes)
+{
+	struct snapshot *snapshot;
+	struct stat status;
+	int fd;
+
+	begin();
+	fd = open("hole", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	CHECK(ftruncate(fd, (off_t)32 << 20) == 0);
+	CHECK(pwrite(fd, "middle", 6, (off_t)16 << 20) == 6);
+	snapshot = snapshot_take(roots, &err);
+	CHECK(snapshot != NULL);
+	CHECK(ftruncate(fd, 0) == 0 && pwrite(fd, "other", 5, 0) == 5);
+	CHECK_EQ_INT(snapshot_put_back(snapshot, anew, sizeof(anew), &anew_len, &err), 0);
+	CHECK(fstat(fd, &status) == 0);
+	CHECK_EQ_INT(status.st_size, (off_t)32 << 20);
+	CHECK(status.st_blocks < 1024);
+	{
+		char bytes[7] = "";
+
+		CHECK(pread(fd, bytes, 6, (off_t)16 << 20) == 6 && strcmp(bytes, "middle") == 0);
+		CHECK(pread(fd, bytes, 6, 0) == 6 && bytes[0] == 0 && bytes[4] == 0);
+	}
+	close(fd);
+	snapshot_free(snapshot);
+	end();
+}
+
+TEST(a_root_that_nobody_may_enter_is_opened_and_closed_again)
+{
+	struct snapshot *snapshot;
+	struct stat status;
+
+	begin();
+	put("f", "1", 0600);
+	snapshot = snapshot_take(roots, &err);
+	CHECK(snapshot != NULL);
+	put("f", "2", 0600);
+	CHECK(chmod(folder, 0) == 0);
+	CHECK_EQ_INT(snapshot_put_back(snapshot, anew, sizeof(anew), &anew_len, &err), 0);
+	CHECK(stat(folder, &status) == 0);
+	CHECK((status.st_mode & 0777) == 0700);
+	CHECK(holds("f", "1"));
+	snapshot_free(snapshot);
+	CHECK(chmod(folder, 0) == 0);
+	snapshot = snapshot_take(roots, &err);
+	CHECK(snapshot != NULL && stat(folder, &status) == 0);
+	CHECK((status.st_mode & 0777) == 0);
+	snapshot_free(snapshot);
+	CHECK(chmod(folder, 0700) == 0);
+	end();
+}
+
 TEST(a_folder_that_is_missing_is_told)
 {
 	static const char *const missing[] = { "/nowhere/at/all", NULL };
