@@ -358,6 +358,8 @@ void cell_over(struct request *request)
 	struct session *session = request->session;
 	const bool stands = execution->stands && session->end == SESSION_OPEN;
 
+	if (execution->worker && session->end == SESSION_OPEN)
+		states_note_gone(session, execution->worker);
 	if (stands && !is_unwanted(request)) {
 		keep_worker(request);
 		session->states.disk_bytes = execution->facts.disk_bytes;

@@ -312,7 +312,9 @@ static void next_turn(struct session *session)
 	if (session->end != SESSION_OPEN)
 		return;
 	set_clock(session);
-	if (goes_back)
+	if (goes_back && !states_have(&session->states, session->state))
+		session_end(session, SESSION_LOST); /* the state has died since the cell's end */
+	else if (goes_back)
 		states_go_back(session, session->state);
 	else if (keeps)
 		states_keep(session, session->state);
@@ -482,5 +484,4 @@ void session_keep(struct session *session, struct worker *worker, struct queue_e
 	if (share->fair.lane)
 		queue_hand_over(share, &session->share);
 	worker_keep(worker, &kept_events, session);
-	states_note_gone(session);
 }

@@ -158,7 +158,7 @@ int session_keep_state(struct session_turn *turn);
 struct worker *session_take_worker(struct session *session);
 
 /*
- * Keeps the worker, whose cell ended well.  `share` is the entry with which the first cell counts
+ * Keeps the worker, whose cell ended well, after states_note_gone().  `share` is the entry with which the first cell counts
  * for its user; the session takes its place in the queue.
  */
 void session_keep(struct session *session, struct worker *worker, struct queue_entry *share);

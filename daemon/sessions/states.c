@@ -156,7 +156,7 @@ static void remove_state(struct states *states, unsigned at)
 /* ---- steps ---------------------------------------------------------------------------------- */
 
 /* Its process died in a cell, or between two. */
-static void note_gone(struct session *session, uint32_t number)
+static void note_gone(struct session *session, struct worker *worker, uint32_t number)
 {
 	struct states *states = &session->states;
 	const unsigned at = find(states, number);
@@ -164,15 +164,13 @@ static void note_gone(struct session *session, uint32_t number)
 	if (at == states->count)
 		return;
 	remove_state(states, at);
-	session->worker->kept--;
+	worker->kept--;
 }
 
-void states_note_gone(struct session *session)
+void states_note_gone(struct session *session, struct worker *worker)
 {
-	struct worker *worker = session->worker;
-
 	for (unsigned i = 0; i < worker->gone_count; i++)
-		note_gone(session, worker->gone[i]);
+		note_gone(session, worker, worker->gone[i]);
 	worker->gone_count = 0;
 }
 
@@ -662,7 +660,7 @@ void states_on_message(struct session *session, const struct slotmsg *msg)
 	const enum states_step step = session->states.step;
 
 	if (is_missed(session, msg))
-		note_gone(session, msg->state);
+		note_gone(session, session->worker, msg->state);
 	else if (tells_that_none_was_made(session, msg))
 		not_kept(session, msg->text);
 	else if (msg->status || msg->state != session->states.number)

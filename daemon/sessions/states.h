@@ -21,6 +21,7 @@
 #include "proto/value.h"
 
 struct session;
+struct worker;
 
 /* What is being done. */
 enum states_step {
@@ -71,8 +72,8 @@ void states_done(struct states *states);
 void states_keep(struct session *session, uint32_t number);
 void states_go_back(struct session *session, uint32_t number);
 
-/* Call it when the session gets its worker back: states may have died in a cell. */
-void states_note_gone(struct session *session);
+/* Call it at the end of a cell, before anything is decided by what is kept: states may have died in it. */
+void states_note_gone(struct session *session, struct worker *worker);
 
 bool states_have(const struct states *states, uint32_t number);
 

@@ -4,7 +4,7 @@ import glob
 import os
 import sys
 
-from wire import Client, children, done, eq, ok, wait_until
+from wire import Client, children, daemon_pid, done, eq, ok, wait_until
 
 SPAWNER = int(sys.argv[1])
 client = Client()
@@ -206,6 +206,29 @@ other = Session()
 eq(other.value("6 * 7"), "42", "and no other session")
 other.close()
 s.close()
+
+# ... and is not undone then, however it ends: there is nothing to go back to.
+KILL_ALL = """
+import os, signal, time
+for pid in range(1, 400):
+    if pid != os.getpid():
+        try: os.kill(pid, signal.SIGKILL)
+        except OSError: pass
+"""
+before = daemon_pid(SPAWNER)
+for end, params in (("os._exit(3)", {}), ("time.sleep(0.3)\nos._exit(3)", {}), ("1 / 0", {"atomic": True}), ("time.sleep(0.3)\n1 / 0", {"atomic": True}),
+                    ("while True: pass", {"limits": {"wall_ms": 500}}), ("os.kill(os.getpid(), 9)", {})):
+    s = Session(states=2)
+    s.cell("x = 1")
+    s.cell("x = 2")
+    s.settled()
+    error, result = s.answer(KILL_ALL + end, **params)
+    told = (result or {}).get("session", {})
+    ok(error is None and told["state"] in (None, 2, 3), f"a cell that kills the states and ends by {end!r} {params or ''} is told", error or told)
+    error, later = s.answer("print(x)")
+    ok(error and error["code"] == "not_found" or later["stdout"] == "2\n", f"... and its session is over, or as it was ({told['state']})", error or later)
+    s.close()
+eq(daemon_pid(SPAWNER), before, "the daemon is the same")
 
 s = Session()
 s.cell("import signal\nn = 0\ndef count(*a):\n    global n\n    n += 1\nsignal.signal(signal.SIGALRM, count); signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)")
