@@ -85,7 +85,7 @@ TEST(a_cell_becomes_a_cell_of_another_session_without_what_sessions_settle)
 	CHECK_EQ_INT(json_write_text(&arena, params, JSON_WRITE_COMPACT, 4096, &text, NULL), 0);
 	CHECK_STR(arena_printf(&arena, "%.*s", (int)text.len, text.data),
 		"{\"session\":\"01BX5ZZKBKACTAV9WEVGEMMVRZ\",\"language\":\"python\",\"code\":\"1\","
-		"\"limits\":{\"wall_ms\":9},\"task\":\"t\"}");
+		"\"task\":\"t\",\"limits\":{\"wall_ms\":9}}");
 	CHECK(replay_params(&arena, parse("{\"request\": {\"code\": \"1\"}}"),
 		      "01BX5ZZKBKACTAV9WEVGEMMVRZ", &why) == NULL);
 	CHECK(why && strstr(why, "no cell"));
