@@ -309,7 +309,7 @@ static int finish(struct again *again, bool is_left_open)
 static int run_again(struct again *again)
 {
 	struct cli *cli = again->cli;
-	const bool is_left_open = cli_text(cli, "leave-open") != NULL;
+	const bool is_left_open = cli_flag(cli, "leave-open");
 	const struct value *closed = NULL;
 	bool is_open;
 	int status = open_fresh(again);

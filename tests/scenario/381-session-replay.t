@@ -7,8 +7,9 @@ cat >"$ced_folder/ced.conf" <<CONF
 socket_mode = "0666"
 users = {4001, 4002}
 workers_min = 2
-workers_max = 8
-sessions_per_uid = 6
+workers_max = 16
+sessions_max = 12
+sessions_per_uid = 12
 CONF
 chmod 644 "$ced_folder/ced.conf"
 ced_arguments=(--config "$ced_folder/ced.conf")
