@@ -21,8 +21,10 @@
 #define LOOKUP_MS     5000
 #define CONNECT_MS    10000
 #define IDLE_MS       60000
-#define MOVE_BYTES    65536
-#define MOVES_AT_ONCE 8 /* in one turn; then other connections get theirs */
+#define PIPE_BYTES    65536        /* as a pipe is made */
+#define WIDE_BYTES    (512 * 1024) /* of one through which much goes */
+#define WIDE_AFTER    (256 * 1024) /* bytes */
+#define MOVES_AT_ONCE 8            /* in one turn; then other connections get theirs */
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
@@ -150,7 +152,20 @@ static enum moved look_past_limit(const struct course *course)
 	return got == 0 ? MOVED_SOME : MOVED_LIMIT;
 }
 
-/* A pipe holds 64 KiB, and less where the kernel gives this user no more. */
+/*
+ * Each turn of a large transfer moves more then, and wakes its neighbours less often.  The kernel
+ * refuses it when all pipes of this user together hold too much.
+ */
+static void widen(struct conn_flow *flow)
+{
+	int room = fcntl(flow->pipe[1], F_SETPIPE_SZ, WIDE_BYTES);
+
+	flow->is_wide = true;
+	if (room > 0)
+		flow->room = (size_t)room;
+}
+
+/* A pipe holds less than it was made for where the kernel gives this user no more. */
 static ssize_t fill_from(const struct course *course, size_t most)
 {
 	struct conn_flow *flow = course->flow;
@@ -176,7 +191,9 @@ static enum moved fill(const struct course *course)
 		return MOVED_LIMIT;
 	if (left == 0)
 		return look_past_limit(course);
-	got = fill_from(course, left < MOVE_BYTES ? (size_t)left : MOVE_BYTES);
+	if (!course->flow->is_wide && *course->counted >= WIDE_AFTER)
+		widen(course->flow);
+	got = fill_from(course, left < course->flow->room ? (size_t)left : course->flow->room);
 	if (got < 0)
 		return errno == EAGAIN || errno == EINTR ? MOVED_WAITS : MOVED_BROKEN;
 	course->flow->ended = got == 0;
@@ -445,10 +462,10 @@ static void take_request(
 		return;
 	}
 	if (is_url) {
-		conn->up.first = conn->head = malloc(MOVE_BYTES);
+		conn->up.first = conn->head = malloc(PIPE_BYTES);
 		if (conn->head)
 			conn->up.first_len =
-				request_head_rewrite(bytes, target, conn->head, MOVE_BYTES);
+				request_head_rewrite(bytes, target, conn->head, PIPE_BYTES);
 		if (!conn->up.first_len) {
 			refuse(conn, EGRESS_FAILED, EGRESS_WHY_MEMORY);
 			return;
@@ -571,6 +588,7 @@ int conn_start(struct run *run, int fd)
 	conn->in = (struct loop_io){ fd, 0, on_in };
 	conn->out = (struct loop_io){ -1, 0, on_out };
 	conn->up.pipe[0] = conn->up.pipe[1] = conn->down.pipe[0] = conn->down.pipe[1] = -1;
+	conn->up.room = conn->down.room = PIPE_BYTES;
 	conn->started_us = clock_us();
 	conn->report.run = run->rules.run;
 	run->connections++;

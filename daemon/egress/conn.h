@@ -31,6 +31,8 @@ enum conn_state {
 /* One direction: bytes go through a pipe of our own, without being copied to us. */
 struct conn_flow {
 	int pipe[2];
+	size_t room; /* of the pipe */
+	bool is_wide;
 	size_t filled;
 	const char *first; /* goes before what comes from the socket */
 	size_t first_len;
