@@ -1,4 +1,6 @@
 /* cectl replay: runs a recorded program again and reports the differences. */
+#include "cli/commands/replay.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -7,7 +9,6 @@
 #include "cli/base/units.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/record.h"
-#include "cli/commands/replay.h"
 #include "cli/commands/results.h"
 #include "cli/session/page.h"
 #include "proto/base/container.h"

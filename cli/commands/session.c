@@ -285,8 +285,8 @@ static int run_session(struct cli *cli)
 			return cli_usage(cli, "session %s takes no other word", word);
 		return words[i].run(cli);
 	}
-	return cli_usage(
-		cli, "session open, list, show, rollback, keep, drop, replay or close; not \"%s\"",
+	return cli_usage(cli,
+		"session open, list, show, rollback, keep, drop, replay or close; not \"%s\"",
 		word);
 }
 

@@ -70,8 +70,8 @@ static int list_cells(struct again *again)
 		(void)value_map_put(
 			&cli->arena, params, "limit", value_uint(&cli->arena, PAGE_CELLS));
 		if (before)
-			(void)value_map_put(&cli->arena, params, "before",
-				value_text(&cli->arena, before));
+			(void)value_map_put(
+				&cli->arena, params, "before", value_text(&cli->arena, before));
 		status = cli_ask(cli, "runs.list", params, NULL, &result);
 		if (status != 0)
 			return status;
@@ -208,8 +208,8 @@ static int open_fresh(struct again *again)
 
 static bool is_over(const struct value *answer)
 {
-	return value_is(value_get(value_get(value_get(answer, "result"), "session"), "state"),
-		VALUE_NIL);
+	return value_is(
+		value_get(value_get(value_get(answer, "result"), "session"), "state"), VALUE_NIL);
 }
 
 /* "stdout, error" */
@@ -242,7 +242,8 @@ static void show_cell(struct again *again, const struct value *record, const str
 		replay_show_sides(again->cli, value_get(answer, "differs"));
 }
 
-static int run_cell(struct again *again, const struct value *record, const struct value **ret_answer)
+static int run_cell(
+	struct again *again, const struct value *record, const struct value **ret_answer)
 {
 	struct cli *cli = again->cli;
 	struct value *params = session_close_params(cli, again->fresh);
@@ -323,8 +324,8 @@ static int run_again(struct again *again)
 		struct err err = ERR_INIT;
 
 		/* it may have ended with a cell */
-		(void)cli_ask_quietly(cli, "session.close",
-			session_close_params(cli, again->fresh), NULL, &closed, &err);
+		(void)cli_ask_quietly(cli, "session.close", session_close_params(cli, again->fresh),
+			NULL, &closed, &err);
 	}
 	return status == 0 ? finish(again, is_open) : status;
 }
@@ -335,11 +336,11 @@ static int find_cells(struct again *again, const char *state)
 	int status = list_cells(again);
 
 	if (status == 0 && !again->count)
-		return cli_fail_with(again->cli, ERR_MISSING, "no cell of session %s is known",
-			again->session);
+		return cli_fail_with(
+			again->cli, ERR_MISSING, "no cell of session %s is known", again->session);
 	if (status == 0 && state && units_parse_count(state, &again->state, &err) < 0)
-		return cli_usage(again->cli,
-			"session replay: the state is a number, not \"%s\"", state);
+		return cli_usage(
+			again->cli, "session replay: the state is a number, not \"%s\"", state);
 	if (status == 0 && !state)
 		status = find_end(again);
 	if (status == 0)

@@ -246,6 +246,12 @@ static bool move(struct conn *conn, bool is_up)
 	return moved != MOVED_LIMIT && moved != MOVED_BROKEN;
 }
 
+/* Bytes, or the end behind them, which a turn may have come to without telling it. */
+static bool has_to_send(const struct conn_flow *flow)
+{
+	return flow->filled || (flow->ended && !flow->shut);
+}
+
 /*
  * Urgent bytes end a connection: splice() stops before them for ever, while the socket stays ready.
  * Who shuts both ways is not asked about here: its last bytes may still wait to be read.
@@ -267,10 +273,10 @@ static void move_both(struct conn *conn, uint32_t events)
 	}
 	want(conn, &conn->in,
 		(up->ended || up->filled ? 0U : EPOLLIN | EPOLLPRI) |
-			(down->filled ? EPOLLOUT : 0U));
+			(has_to_send(down) ? EPOLLOUT : 0U));
 	want(conn, &conn->out,
 		(down->ended || down->filled ? 0U : EPOLLIN | EPOLLPRI) |
-			(up->filled ? EPOLLOUT : 0U));
+			(has_to_send(up) ? EPOLLOUT : 0U));
 }
 
 static const char well[] = "HTTP/1.1 200 Connection established\r\n\r\n";

@@ -18,8 +18,8 @@
 static const char *const of_that_request[] = { "id", "cache", "masks", "secrets", "stream",
 	"announce", "detach", NULL };
 
-struct value *replay_params(struct arena *arena, const struct value *record, const char *session,
-	const char **ret_why)
+struct value *replay_params(
+	struct arena *arena, const struct value *record, const char *session, const char **ret_why)
 {
 	const struct value *request = value_get(record, "request");
 	const bool is_cell = value_is(value_get(request, "session"), VALUE_TEXT);

@@ -17,8 +17,8 @@
  * `stream`, `detach`).  `session`: where a cell runs again, or NULL for a run that is none.  NULL:
  * *ret_why says why it cannot be run again, or is NULL without memory.
  */
-struct value *replay_params(struct arena *arena, const struct value *record, const char *session,
-	const char **ret_why);
+struct value *replay_params(
+	struct arena *arena, const struct value *record, const char *session, const char **ret_why);
 
 /*
  * Returns how many secrets the caller named, at least.  Secrets are stored nowhere.  A replay

@@ -230,7 +230,8 @@ static int copy_file(
 static int refuse_beyond(struct walk *walk, int dir, const char *name, struct err *err)
 {
 	(void)dir;
-	return err_set(err, ERR_TOO_BIG, "%s/%s is too deep, or its path too long", walk->path, name);
+	return err_set(
+		err, ERR_TOO_BIG, "%s/%s is too deep, or its path too long", walk->path, name);
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion): no deeper than DEPTH_MAX */

@@ -26,6 +26,23 @@ eq(sum(row["count"] for row in result["connections"]) + result.get("connections_
 record = client.call("runs.get", run_id=result["run_id"])
 eq(record["connections"], result["connections"], "and recorded")
 
+# Wherever the end of an answer comes among the moves of a turn, it is passed on.
+result = client.call("run", language="python", limits={"wall_ms": 60000, "cpu_ms": 60000},
+                     network={"allow": [f"api.test:{PORTS['http']}"], "connections": 4096, "down_bytes": 1 << 30}, code=f"""
+import socket
+late = 0
+for size in range(300000, 1500000, 4000):
+    with socket.create_connection(('api.test', {PORTS['http']}), timeout=30) as s:
+        s.sendall(b'GET /big/%d HTTP/1.0\\r\\n\\r\\n' % size)
+        try:
+            while s.recv(65536): pass
+        except TimeoutError:
+            late += 1
+            if late == 2: break
+print(late)
+""")
+eq((result["outcome"], result["stdout"]), ("ok", "0\n"), "300 answers of any length come to their ends")
+
 MEASURE = """
 import socket, time
 def connects(host, port, count=300):

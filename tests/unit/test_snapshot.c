@@ -186,7 +186,8 @@ TEST(a_tree_that_is_deeper_than_a_snapshot_may_be_is_removed_below_a_folder_that
 
 	begin();
 	for (int i = 0; i < 60; i++) {
-		(void)snprintf(path + strlen(path), sizeof(path) - strlen(path), "%sd", i ? "/" : "");
+		(void)snprintf(
+			path + strlen(path), sizeof(path) - strlen(path), "%sd", i ? "/" : "");
 		CHECK(mkdir(path, 0700) == 0);
 	}
 	snapshot = snapshot_take(roots, &err);
