@@ -1,4 +1,5 @@
 #!/bin/bash
+# shellcheck disable=SC2016 # programs stand in single quotes
 # The recorded cells of a session run again in a new one.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
