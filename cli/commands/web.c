@@ -104,7 +104,7 @@ const struct command web_command = {
 		 "The address holds a token, which is new each time: whoever has the address sees what "
 		 "you see. Only loopback addresses and Unix sockets are served.",
 	.options = OPTIONS(
-		{ 'l', "listen", "WHERE", OPTION_TEXT, NULL, NULL,
+		{ 0, "listen", "WHERE", OPTION_TEXT, NULL, NULL,
 			"127.0.0.1:PORT, [::1]:PORT or unix:PATH; without it a free port of 127.0.0.1" }),
 	.examples = EXAMPLES(
 		{ "cectl web", "prints an address to open" },
