@@ -145,7 +145,7 @@ class Tab:
             code = KEYS.get(key, ord(key[0].upper()))
             text = {"Enter": "\r"}.get(key, key if len(key) == 1 else "")
             common = {"key": key, "windowsVirtualKeyCode": code}
-            self.call("Input.dispatchKeyEvent", type="keyDown", text=text, **common)
+            self.call("Input.dispatchKeyEvent", type="keyDown" if text else "rawKeyDown", text=text, **common)
             self.call("Input.dispatchKeyEvent", type="keyUp", **common)
 
     def type(self, text):

@@ -26,7 +26,7 @@ const list = new RunList((id, chosen) => {
 	if (chosen) {
 		go(`#/run/${id}`);
 		detail.focus();
-	} else if (is_wide()) {
+	} else if (is_wide() || split.classList.contains("opened")) {
 		clearTimeout(list.preview);
 		list.preview = setTimeout(() => preview(id), PREVIEW_MS);
 	}
@@ -86,12 +86,12 @@ function hide_run() {
 
 const views = { runs: split, charts: charts.root, approvals: approvals.root };
 let view = "";
+let locked = true; // the token is not known
 
 function go(hash) {
-	if (location.hash === hash)
-		route();
-	else
+	if (location.hash !== hash)
 		location.hash = hash;
+	route();
 }
 
 function back() {
@@ -100,6 +100,8 @@ function back() {
 }
 
 function route() {
+	if (locked)
+		return;
 	const [, name = "runs", id = ""] = location.hash.match(/^#\/(runs|charts|approvals|run)(?:\/([0-9A-Za-z]{1,26}))?$/) ?? [];
 	const next = name === "run" ? "runs" : name;
 	if (view !== next) {
@@ -152,7 +154,7 @@ function to_list() {
 
 function on_key(event) {
 	const types = event.target.matches("input, select, textarea");
-	if (event.ctrlKey || event.metaKey || event.altKey || help.open)
+	if (event.ctrlKey || event.metaKey || event.altKey || help.open || locked)
 		return;
 	if (event.key === "Escape" && types) {
 		list.scroller.focus();
@@ -212,17 +214,14 @@ function on_frame() {
 		approvals.refresh();
 }
 
-let last_state = "";
-
 function on_daemon(state) {
 	banner.textContent = STATES[state] ?? "";
 	banner.hidden = !STATES[state];
 	document.body.dataset.daemon = state;
-	if (!STATES[state] && last_state && STATES[last_state])
-		gap = true;
-	if (!STATES[state])
+	if (!STATES[state]) {
+		gap = true; // of what happened before, nothing was heard
 		look();
-	last_state = state;
+	}
 }
 
 // ---- the line at the top ------------------------------------------------------------------------
@@ -257,6 +256,9 @@ async function look() {
 // ---- the beginning ------------------------------------------------------------------------------
 
 function ask_for_token() {
+	if (document.querySelector("#token"))
+		return;
+	locked = true;
 	const input = el("input", { type: "password", id: "token", "aria-label": "Address or token", autocomplete: "off" });
 	const said = el("p", { class: "dim", role: "status" });
 	const take = () => {
@@ -277,17 +279,16 @@ async function begin() {
 	document.querySelector("#help-button").addEventListener("click", () => help.showModal());
 	document.querySelector("#help-close").addEventListener("click", () => help.close());
 	when_token_is_wrong(ask_for_token);
+	window.addEventListener("hashchange", () => {
+		if (location.hash.startsWith("#token=") && take_token())
+			location.reload();
+		route();
+	});
 	if (!take_token()) {
 		ask_for_token();
 		return;
 	}
-	window.addEventListener("hashchange", () => {
-		if (location.hash.startsWith("#token=")) {
-			take_token();
-			location.reload();
-		}
-		route();
-	});
+	locked = false;
 	document.addEventListener("keydown", on_key);
 	route();
 	list.scroller.focus();

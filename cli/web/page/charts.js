@@ -70,7 +70,7 @@ function summary(all) {
 	]));
 }
 
-// ---- over time ----------------------------------------------------------------------------------
+// ---- over time: slots without runs are left out, so each stands where its time is ----------------------------------------------------------------------------------
 
 // A number that an axis can end at: 1, 2 or 5 and zeros.
 function round_up(number) {
@@ -85,9 +85,16 @@ function axis(top, name_of) {
 	});
 }
 
-function times(over) {
-	const ends = over.length > 1 ? [over[0], over[Math.floor(over.length / 2)], over.at(-1)] : over;
-	return ends.map((slot, index) => svg("text", { x: [LEFT, (LEFT + W) / 2, W][index], y: H - 1, class: `tick ${["", "middle", "end"][index]}` }, moment(slot.from_us)));
+function slots_of(all) {
+	const over = all.over ?? [];
+	const first_us = over[0]?.from_us ?? 0;
+	return over.map((slot) => ({ ...slot, index: Math.round((slot.from_us - first_us) / all.slot_us) }));
+}
+
+function times(over, slot_us) {
+	const first_us = over[0].from_us;
+	const ends = over.length > 1 ? [first_us, (first_us + over.at(-1).from_us) / 2, over.at(-1).from_us + slot_us] : [first_us];
+	return ends.map((us, index) => svg("text", { x: [LEFT, (LEFT + W) / 2, W][index], y: H - 1, class: `tick ${["", "middle", "end"][index]}` }, moment(us)));
 }
 
 function figure(title, label, marks, legend) {
@@ -101,16 +108,16 @@ function nothing(title) {
 }
 
 function chart_rate(all) {
-	const over = all.over ?? [];
+	const over = slots_of(all);
 	const most = Math.max(0, ...over.map((slot) => slot.runs));
 	if (most === 0)
 		return nothing("Rate");
 	const seconds = all.slot_us / 1e6;
 	const top = round_up(most);
-	const step = (W - LEFT) / over.length;
+	const step = (W - LEFT) / (over.at(-1).index + 1);
 	const high = (runs) => runs / top * (H - BOTTOM);
-	const bars = over.flatMap((slot, index) => {
-		const x = LEFT + index * step;
+	const bars = over.flatMap((slot) => {
+		const x = LEFT + slot.index * step;
 		const width = Math.max(1, step - 1.5);
 		const floor = H - BOTTOM + 4;
 		const title = `${moment(slot.from_us)}: ${count(slot.runs)} runs, ${count(slot.ok)} ok`;
@@ -118,7 +125,7 @@ function chart_rate(all) {
 			svg("rect", { x, y: floor - high(slot.ok), width, height: high(slot.ok), class: "fill-good" }, svg("title", {}, title)),
 			svg("rect", { x, y: floor - high(slot.runs), width, height: high(slot.runs - slot.ok), class: "fill-own" }, svg("title", {}, title))];
 	});
-	return figure("Rate", `Runs in each ${took(all.slot_us)}, at most ${count(most)}`, [...axis(top, (runs) => rate_word(runs / seconds)), ...bars, ...times(over)],
+	return figure("Rate", `Runs in each ${took(all.slot_us)}, at most ${count(most)}`, [...axis(top, (runs) => rate_word(runs / seconds)), ...bars, ...times(over, all.slot_us)],
 		[["ok", "fill-good"], ["other outcomes", "fill-own"]]);
 }
 
@@ -127,20 +134,20 @@ function rate_word(rate) {
 }
 
 function chart_latency(all) {
-	const over = (all.over ?? []).map((slot, index) => ({ ...slot, index })).filter((slot) => slot.runs > 0);
+	const over = slots_of(all).filter((slot) => slot.runs > 0);
 	const most = Math.max(0, ...over.map((slot) => slot.p99_us));
 	if (most === 0)
 		return nothing("Latency");
 	const top = round_up(most);
-	const slots = Math.max(1, all.over.length - 1);
-	const place = (slot, us) => [LEFT + slot.index / slots * (W - LEFT), (H - BOTTOM) * (1 - us / top) + 4];
+	const slots = over.at(-1).index + 1;
+	const place = (slot, us) => [LEFT + (slot.index + 0.5) / slots * (W - LEFT), (H - BOTTOM) * (1 - us / top) + 4];
 	const curve = (key, kind) => svg("polyline", { points: over.map((slot) => place(slot, slot[key]).map((at) => at.toFixed(1)).join(",")).join(" "), class: `curve ${kind}` });
 	const dots = over.flatMap((slot) => [["p50_us", "line-live"], ["p99_us", "line-limit"]].map(([key, kind]) => {
 		const [cx, cy] = place(slot, slot[key]);
 		return svg("circle", { cx, cy, r: 2.5, class: `dot ${kind}` }, svg("title", {}, `${moment(slot.from_us)}: half within ${took(slot.p50_us)}, 99 of 100 within ${took(slot.p99_us)}`));
 	}));
 	return figure("Latency", `Time from request to record: 99 of 100 within ${took(all.total_us?.p99)}, half within ${took(all.total_us?.p50)}`,
-		[...axis(top, took_round), curve("p99_us", "line-limit"), curve("p50_us", "line-live"), ...dots, ...times(all.over)],
+		[...axis(top, took_round), curve("p99_us", "line-limit"), curve("p50_us", "line-live"), ...dots, ...times(over, all.slot_us)],
 		[["half within", "fill-live"], ["99 of 100 within", "fill-limit"]]);
 }
 

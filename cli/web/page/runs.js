@@ -29,7 +29,7 @@ export class RunList {
 		this.language = el("select", { "aria-label": "Language" }, el("option", { value: "" }, "any language"));
 		this.agent = el("input", { type: "search", placeholder: "agent", "aria-label": "Agent", maxlength: "128", autocomplete: "off", spellcheck: "false", class: "agent" });
 		this.total = el("span", { class: "dim total", role: "status" });
-		this.spacer = el("div", { class: "spacer" });
+		this.spacer = el("div", { class: "spacer", role: "rowgroup" });
 		this.scroller = el("div", { class: "rows", tabindex: "0", role: "grid", "aria-label": "Runs, the newest first", "aria-colcount": "6" }, this.spacer);
 		this.empty = el("p", { class: "empty", hidden: true });
 		this.root = el("div", { class: "list" },
@@ -183,12 +183,12 @@ export class RunList {
 			}
 			added += this.merge(run);
 		}
-		// What a person looks at stays where it is.
-		if (added && this.scroller.scrollTop > ROW)
-			this.scroller.scrollTop += added * ROW;
 		while (this.runs.length > MOST)
 			this.known.delete(this.runs.pop().run_id);
 		this.changed();
+		// What a person looks at stays where it is.
+		if (added && this.scroller.scrollTop > ROW)
+			this.scroller.scrollTop += added * ROW;
 	}
 
 	remove(id) {

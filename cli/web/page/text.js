@@ -22,6 +22,7 @@ export function line(text) {
 
 // The same as nodes: escapes are marked.  Newlines and tabs stay.
 export function block(text) {
+	const whole = String(text ?? "");
 	const nodes = [];
 	let from = 0;
 	let marks = 0;
@@ -36,8 +37,8 @@ export function block(text) {
 		}
 		marked = "";
 	};
-	for (const found of String(text ?? "").matchAll(UNSEEN)) {
-		const between = text.slice(from, found.index);
+	for (const found of whole.matchAll(UNSEEN)) {
+		const between = whole.slice(from, found.index);
 		if (between) {
 			put_marked();
 			plain += between;
@@ -46,7 +47,7 @@ export function block(text) {
 		from = found.index + found[0].length;
 	}
 	put_marked();
-	nodes.push(document.createTextNode(plain + String(text ?? "").slice(from)));
+	nodes.push(document.createTextNode(plain + whole.slice(from)));
 	return nodes;
 }
 
