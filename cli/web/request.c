@@ -171,13 +171,15 @@ static int decode_percent(char *text)
 	char *to = text;
 
 	for (const char *from = text; *from; from++) {
-		int high = *from == '%' ? hex_digit(from[1]) : 0;
-		int low = *from == '%' && high >= 0 ? hex_digit(from[2]) : 0;
+		bool coded = *from == '%';
+		int high = coded ? hex_digit(from[1]) : 0;
+		int low = coded && high >= 0 ? hex_digit(from[2]) : 0;
 
-		if (high < 0 || low < 0 || (*from == '%' && high + low == 0))
+		if (high < 0 || low < 0 || (coded && high + low == 0))
 			return -1;
-		*to++ = *from == '%' ? (char)(high << 4 | low) : *from;
-		from += *from == '%' ? 2 : 0;
+		/* The sign that is written may be the one that was read. */
+		*to++ = coded ? (char)(high << 4 | low) : *from;
+		from += coded ? 2 : 0;
 	}
 	*to = '\0';
 	return 0;

@@ -1,5 +1,6 @@
 """cectl web without a browser: what it answers, to whom, and what it does about attacks."""
 
+import atexit
 import json
 import os
 import signal
@@ -219,8 +220,9 @@ if os.path.exists("/proc/net/if_inet6"):
 if os.getuid() == 0:
     os.chmod(os.path.dirname(os.environ["CED_SOCKET"]), 0o777)
     os.chmod(os.environ["CED_SOCKET"], 0o666)
-    other = subprocess.Popen(["cectl", "web", "--json"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, user=4001, group=4001, extra_groups=[])
+    other = subprocess.Popen(["cectl", "web", "--json"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, user=4001, group=4001, extra_groups=[])
     theirs = Web.__new__(Web)
+    atexit.register(other.kill)
     said = json.loads(other.stdout.readline())
     theirs.process, theirs.path, theirs.token, theirs.host = other, None, said["token"], said["address"].removeprefix("http://").rstrip("/")
     status, found = theirs.ask("runs.list")

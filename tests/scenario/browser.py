@@ -1,5 +1,6 @@
 """A headless Chromium for scenarios, driven over the DevTools protocol through two pipes."""
 
+import atexit
 import base64
 import json
 import os
@@ -42,6 +43,7 @@ class Browser:
 
         self.process = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                         preexec_fn=place, pass_fds=(3, 4))
+        atexit.register(self.process.kill)
         for fd in (to_browser, from_browser, *spare):
             os.close(fd)
         self.number = 0

@@ -1,5 +1,6 @@
 """`cectl web` for scenarios: starts it, and asks it without a browser."""
 
+import atexit
 import json
 import socket
 import subprocess
@@ -9,7 +10,8 @@ import urllib.parse
 class Web:
     def __init__(self, *options):
         self.process = subprocess.Popen(["cectl", "web", "--json", *options], stdin=subprocess.DEVNULL,
-                                        stdout=subprocess.PIPE, text=True)
+                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        atexit.register(self.process.kill)
         said = json.loads(self.process.stdout.readline())
         self.address, self.token, self.url = said["address"], said["token"], said["url"]
         self.path = self.address.removeprefix("unix:") if self.address.startswith("unix:") else None
