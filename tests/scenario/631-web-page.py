@@ -103,7 +103,7 @@ HTML = "<img src=x onerror=\"window.hacked=1\"><script>window.hacked=2</script><
 HIDDEN = "\x1b[2J\u202egnp.exe\u2066\u200b\u0085"
 hostile = f"# {HTML}\n# {HIDDEN}\nimport sys\nopen('<b>file\\u202e', 'w').write('x')\nprint({HTML!r}, {HIDDEN!r})\nprint({HTML!r}, file=sys.stderr)\n" \
           f"display.mime({{'text/html': {HTML!r}}})\nraise ValueError({HTML + HIDDEN!r})\n"
-result = client.run(hostile, agent=HTML[:100], task=f"</span>{HIDDEN}", labels={"l": HTML[:100]}, artifacts=["*"], display=True)
+result = client.run(hostile, agent=HTML[:100], task="</span><b>", labels={"l": HTML[:100]}, artifacts=["*"], display=True)
 client.run("import socket # " + HTML + HIDDEN, policy="strict", agent="constructor", task="__proto__")
 before = tab.look("document.querySelectorAll('script, style, iframe, object, embed, link').length")
 tab.look(f"location.hash = '#/run/{result['run_id']}'")

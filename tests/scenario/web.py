@@ -2,6 +2,7 @@
 
 import atexit
 import json
+import signal
 import socket
 import subprocess
 import urllib.parse
@@ -10,7 +11,8 @@ import urllib.parse
 class Web:
     def __init__(self, *options):
         self.process = subprocess.Popen(["cectl", "web", "--json", *options], stdin=subprocess.DEVNULL,
-                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                                        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # a shell's jobs ignore it
         atexit.register(self.process.kill)
         said = json.loads(self.process.stdout.readline())
         self.address, self.token, self.url = said["address"], said["token"], said["url"]
