@@ -84,6 +84,11 @@ static int web_run(struct cli *cli)
 	struct listener listener;
 	int status;
 
+	if (cli->store) {
+		(void)cli_fail_with(cli, ERR_UNSUPPORTED,
+			"web needs a daemon: read a copy of a store with runs, show and stats");
+		return EXIT_SERVICE;
+	}
 	if (listener_open(where ? where : LISTEN_DEFAULT, &listener, &err) < 0)
 		return err.code == ERR_INVALID ? cli_usage(cli, "--listen: %s", err.text)
 					       : cli_fail(cli, &err);

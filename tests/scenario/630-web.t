@@ -30,6 +30,6 @@ wait "$web"
 is $? 143 "a signal ends it"
 like "$(<"$work/out")" '^http://127\.0\.0\.1:[0-9]+/#token=[0-9a-f]{64}$' "its address is all of its output"
 like "$(<"$work/err")" 'no daemon answers at /nowhere/ced.sock.*the page waits for it' "a daemon that is not there is named"
-exits 2 "it takes no operand" cectl web here
-exits 2 "nor a copy of a store" cectl web --store "$work"
+exits 2 "it takes no operand" timeout 60 cectl web here
+exits 125 "nor a copy of a store" timeout 60 cectl web --store "$work"
 done_testing
