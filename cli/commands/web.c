@@ -22,11 +22,10 @@ static int tell_json(struct cli *cli, const char *address, const char *url, cons
 /* Where the page is, and what its address means. */
 static int tell(struct cli *cli, const struct listener *listener, const struct access *access)
 {
-	const char *address =
-		listener->path[0]
-			? arena_printf(&cli->arena, "unix:%s", listener->path)
-			: arena_printf(&cli->arena, "http://%s:%u/", listener->address,
-				  (unsigned)listener->port);
+	const char *address = listener->path[0]
+				      ? arena_printf(&cli->arena, "unix:%s", listener->path)
+				      : arena_printf(&cli->arena, "http://%s:%u/",
+						listener->address, (unsigned)listener->port);
 	const char *before = listener->path[0] ? "http://127.0.0.1:PORT/" : address;
 	const char *url = arena_printf(&cli->arena, "%s#token=%s", before, access->token);
 	struct err err = ERR_INIT;

@@ -42,7 +42,8 @@ static bool is_forwarded(const char *host, const char *name)
 
 	if (strncmp(host, name, len) != 0)
 		return false;
-	return !*port || (*port == ':' && port[1] && strspn(port + 1, "0123456789") == strlen(port + 1));
+	return !*port ||
+	       (*port == ':' && port[1] && strspn(port + 1, "0123456789") == strlen(port + 1));
 }
 
 static bool knows_host(const struct access *access, const char *host)

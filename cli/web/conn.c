@@ -148,7 +148,8 @@ int conn_write(struct conn *conn)
 
 void conn_event(struct conn *conn, const struct value *event)
 {
-	if (conn->missed || conn->out.len - conn->sent > STREAM_UNSENT || answer_event(&conn->out, event) < 0)
+	if (conn->missed || conn->out.len - conn->sent > STREAM_UNSENT ||
+		answer_event(&conn->out, event) < 0)
 		conn->missed++;
 }
 

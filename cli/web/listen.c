@@ -91,8 +91,8 @@ static int parse_host(const char *host, uint16_t port, union address *ret_addres
 {
 	if (strcmp(host, "localhost") == 0)
 		host = "127.0.0.1";
-	*ret_address = (union address){ .four = { .sin_family = AF_INET,
-						.sin_port = htons(port) } };
+	*ret_address =
+		(union address){ .four = { .sin_family = AF_INET, .sin_port = htons(port) } };
 	if (inet_pton(AF_INET, host, &ret_address->four.sin_addr) == 1)
 		return ntohl(ret_address->four.sin_addr.s_addr) >> 24 == LOOPBACK_TOP ? 0 : -1;
 	if (strcmp(host, "[::1]") != 0)

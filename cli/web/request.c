@@ -201,7 +201,8 @@ int request_params(
 	if (strncmp(text, PARAMS, before) != 0 || decode_percent(text) < 0)
 		return err_set(err, ERR_INVALID,
 			"the query must be params= and a JSON map with percent-encoded signs");
-	if (json_parse(arena, text + before, strlen(text + before), &params_bounds, &params, err) < 0)
+	if (json_parse(arena, text + before, strlen(text + before), &params_bounds, &params, err) <
+		0)
 		return err_wrap(err, "params");
 	if (!value_is(params, VALUE_MAP))
 		return err_set(err, ERR_INVALID, "params must be a map");

@@ -238,8 +238,7 @@ static int give_file(struct conn *conn, const char *path)
 
 	for (const struct embedded *file = web_files; file->name; file++) {
 		if (strcmp(file->name, name) == 0)
-			return answer_bytes(
-				&conn->out, 200, type_of(name), file->bytes, file->len);
+			return answer_bytes(&conn->out, 200, type_of(name), file->bytes, file->len);
 	}
 	return answer_text(&conn->out, 404, "There is no such page.");
 }
@@ -311,8 +310,7 @@ static void take_request(struct web *web, struct conn *conn, const struct web_re
 		answered(conn, answer_text(&conn->out, 403, refused));
 	else if (strcmp(request->method, "GET") != 0)
 		answered(conn, answer_text(&conn->out, 405, "cectl web only reads: GET."));
-	else if (request->coding ||
-		 (request->body_len && strcmp(request->body_len, "0") != 0))
+	else if (request->coding || (request->body_len && strcmp(request->body_len, "0") != 0))
 		answered(conn, answer_text(&conn->out, 400, "A GET has no body here."));
 	else if (strncmp(request->path, API, strlen(API)) == 0)
 		give_api(web, conn, request);
@@ -331,7 +329,8 @@ static void take_head(struct web *web, struct conn *conn)
 		take_request(web, conn, &request);
 		break;
 	case REQUEST_TOO_LONG:
-		answered(conn, answer_text(&conn->out, 431, "The head of this request is too long."));
+		answered(conn,
+			answer_text(&conn->out, 431, "The head of this request is too long."));
 		break;
 	case REQUEST_BAD:
 		answered(conn, answer_text(&conn->out, 400, "This is no request of HTTP/1.1."));

@@ -26,8 +26,9 @@ TEST(only_the_served_host_name_passes)
 	static const char *const bad[] = { "", "127.0.0.1", "localhost", "127.0.0.1:8418",
 		"127.0.0.1:84170", "127.0.0.1:08417", "127.0.0.1:8417 ", "127.0.0.2:8417",
 		"127.1:8417", "2130706433:8417", "0.0.0.0:8417", "[::1]:8417", "[::]:8417",
-		"evil.example:8417", "localhost.:8417", "LOCALHOST:8417", "localhost.evil.example:8417",
-		"127.0.0.1.evil.example:8417", "a@127.0.0.1:8417", "127.0.0.1:8417,evil.example" };
+		"evil.example:8417", "localhost.:8417", "LOCALHOST:8417",
+		"localhost.evil.example:8417", "127.0.0.1.evil.example:8417", "a@127.0.0.1:8417",
+		"127.0.0.1:8417,evil.example" };
 	struct access access = access_on("127.0.0.1", 8417);
 
 	for (size_t i = 0; i < COUNT_OF(good); i++)
@@ -88,9 +89,9 @@ TEST(a_page_of_another_origin_is_refused)
 	struct access access = access_on("127.0.0.1", 8417);
 
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
-		const struct web_request request = { .host = "127.0.0.1:8417",
-			.origin = rows[i].origin,
-			.site = rows[i].site };
+		const struct web_request request = {
+			.host = "127.0.0.1:8417", .origin = rows[i].origin, .site = rows[i].site
+		};
 
 		CHECK_EQ_INT(access_refuses(&access, &request) == NULL, rows[i].passes);
 	}

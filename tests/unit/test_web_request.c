@@ -129,9 +129,9 @@ TEST(params_are_a_map_of_json)
 
 TEST(params_that_are_something_else_are_refused)
 {
-	static const char *const bad[] = { "", "x", "params=", "params=%", "params=%7", "params=%7B%7",
-		"params=%zz", "params=%00", "params=[]", "params=1", "params=null", "params={}{}",
-		"params={%22a%22:1,%22a%22:2}", "params={}&x=1", "PARAMS={}",
+	static const char *const bad[] = { "", "x", "params=", "params=%", "params=%7",
+		"params=%7B%7", "params=%zz", "params=%00", "params=[]", "params=1", "params=null",
+		"params={}{}", "params={%22a%22:1,%22a%22:2}", "params={}&x=1", "PARAMS={}",
 		"params={%22a%22:[[[[[]]]]]}" };
 	struct value *params = NULL;
 	struct arena arena;
