@@ -16,7 +16,7 @@
 #define ASKED_MS  60000 /* for the daemon */
 #define ANSWER_MS 60000 /* to read an answer */
 #define ENDING_MS 2000
-#define STREAM_MS 60000 /* between two moments in which a stream has read all */
+#define STREAM_MS 600000 /* between two moments in which a stream has read all */
 
 #define OUT_MAX       (ANSWER_BYTES_MAX + ((size_t)64 << 10))
 #define STREAM_UNSENT ((size_t)512 << 10) /* past it, a stream misses events */

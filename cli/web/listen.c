@@ -144,7 +144,7 @@ static int note_address(struct listener *listener, struct err *err)
 
 static int open_address(const char *where, struct listener *listener, struct err *err)
 {
-	union address address;
+	union address address = { .any = { .sa_family = AF_UNSPEC } };
 	auto_fd int fd = -1;
 	const int on = 1;
 	socklen_t len;

@@ -178,7 +178,10 @@ static int decode_percent(char *text)
 		if (high < 0 || low < 0 || (coded && high + low == 0))
 			return -1;
 		/* The sign that is written may be the one that was read. */
-		*to++ = coded ? (char)(high << 4 | low) : *from;
+		if (coded)
+			*to++ = (char)(unsigned char)(high << 4 | low);
+		else
+			*to++ = *from;
 		from += coded ? 2 : 0;
 	}
 	*to = '\0';
