@@ -47,8 +47,10 @@ int interrupt_noted(void)
 }
 
 /* Between the look at `noted` and the wait no signal may come, or it would not end the wait. */
-int interrupt_poll(struct pollfd *fds, nfds_t count)
+int interrupt_poll(struct pollfd *fds, nfds_t count, int wait_ms)
 {
+	const struct timespec wait = { .tv_sec = wait_ms / 1000,
+		.tv_nsec = (long)(wait_ms % 1000) * 1000000 };
 	sigset_t ours;
 	sigset_t usual;
 	int ready = -1;
@@ -59,7 +61,7 @@ int interrupt_poll(struct pollfd *fds, nfds_t count)
 		(void)sigaddset(&ours, signals[i]);
 	(void)sigprocmask(SIG_BLOCK, &ours, &usual);
 	if (!noted) {
-		ready = ppoll(fds, count, NULL, &usual);
+		ready = ppoll(fds, count, wait_ms < 0 ? NULL : &wait, &usual);
 		number = errno;
 	}
 	(void)sigprocmask(SIG_SETMASK, &usual, NULL);

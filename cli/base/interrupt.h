@@ -14,8 +14,11 @@ void interrupt_release(void);
 /* The signal that was noted, or 0. */
 int interrupt_noted(void);
 
-/* poll() without a time limit.  -1 with EINTR at once if a signal is noted, also one that came before. */
-int interrupt_poll(struct pollfd *fds, nfds_t count);
+/*
+ * poll(), for `wait_ms` (-1: without a time limit).  -1 with EINTR at once if a signal is noted, also
+ * one that came before.
+ */
+int interrupt_poll(struct pollfd *fds, nfds_t count, int wait_ms);
 
 /* As if none had been noted, for what comes next. */
 void interrupt_forget(void);

@@ -9,7 +9,7 @@
 	X(NULL, session) X(NULL, repl) X(NULL, mcp) X(NULL, call) \
 	X("The record", runs) X(NULL, show) X(NULL, explain) X(NULL, trace) X(NULL, output) \
 	X(NULL, replay) X(NULL, diff) X(NULL, stats) \
-	X("The daemon", status) X(NULL, metrics) X(NULL, top) X(NULL, watch) X(NULL, runtimes) X(NULL, policy) \
+	X("The daemon", status) X(NULL, metrics) X(NULL, top) X(NULL, watch) X(NULL, web) X(NULL, runtimes) X(NULL, policy) \
 	X(NULL, doctor) X(NULL, config_check) X(NULL, config_explain) X(NULL, config_show) \
 	X("For approvers", approvals) X(NULL, approve) X(NULL, deny) X(NULL, revoke) \
 	X("For administrators", reload) X(NULL, drain) X(NULL, resume) X(NULL, kill_all) X(NULL, block) \

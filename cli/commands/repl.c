@@ -290,7 +290,7 @@ static bool wait_for_line(struct repl *repl)
 	say(&repl->cli->err, PAINT_CYAN, "%s", prompt(repl));
 	(void)fflush(repl->cli->err.file);
 	do
-		came = interrupt_poll(fds, COUNT_OF(fds)) > 0;
+		came = interrupt_poll(fds, COUNT_OF(fds), -1) > 0;
 	while (!came && !interrupt_noted());
 	if (came && fds[0].revents)
 		return true;

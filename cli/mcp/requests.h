@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cli/base/link.h"
 #include "cli/mcp/jsonrpc.h"
-#include "cli/mcp/link.h"
 #include "cli/mcp/tools.h"
 
 #define REQUESTS_MAX 64

@@ -118,7 +118,7 @@ static enum wait wait_for_keys(int other)
 	struct pollfd fds[] = { { .fd = STDIN_FILENO, .events = POLLIN },
 		{ .fd = other, .events = POLLIN } };
 
-	while (interrupt_poll(fds, 2) <= 0)
+	while (interrupt_poll(fds, 2, -1) <= 0)
 		if (interrupt_noted())
 			return WAIT_SIGNAL;
 	return fds[0].revents ? WAIT_KEYS : WAIT_OTHER;

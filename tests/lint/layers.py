@@ -43,8 +43,9 @@ MAY = {
     "cli/terminal": ("proto/", "cli/base/", "cli/terminal/"),
     "cli/session": ("proto/", "cli/base/", "cli/terminal/", "cli/session/"),
     "cli/commands": ("proto/", "cli/base/", "cli/terminal/", "cli/session/", "cli/commands/",
-                     "cli/doctor/doctor.h", "cli/mcp/"),
+                     "cli/doctor/doctor.h", "cli/mcp/", "cli/web/"),
     "cli/mcp": ("proto/", "clients/c/ced.h", "cli/base/", "cli/terminal/", "cli/session/", "cli/mcp/"),
+    "cli/web": ("proto/", "cli/base/", "cli/web/"),
     "cli/doctor": ("proto/base/", "proto/json.h", "proto/package_digest.h", "proto/store_room.h", "cli/base/libexec.h", "cli/base/command.h",
                    "cli/doctor/"),
     "daemon": ("proto/", "store/*.h", "daemon/"),  # server*.c and main.c, which nothing includes

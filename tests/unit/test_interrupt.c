@@ -16,12 +16,13 @@ TEST(a_signal_that_came_before_ends_the_wait_at_once)
 	poll_fd.fd = pipes[0];
 	interrupt_catch();
 	CHECK_EQ_INT(raise(SIGINT), 0);
-	CHECK_EQ_INT(interrupt_poll(&poll_fd, 1), -1);
+	CHECK_EQ_INT(interrupt_poll(&poll_fd, 1, -1), -1);
 	CHECK_EQ_INT(errno, EINTR);
 	CHECK_EQ_INT(interrupt_noted(), SIGINT);
 	interrupt_forget();
+	CHECK_EQ_INT(interrupt_poll(&poll_fd, 1, 1), 0);
 	CHECK_EQ_INT(write(pipes[1], "x", 1), 1);
-	CHECK_EQ_INT(interrupt_poll(&poll_fd, 1), 1);
+	CHECK_EQ_INT(interrupt_poll(&poll_fd, 1, -1), 1);
 	CHECK_EQ_INT(sigprocmask(SIG_SETMASK, NULL, &after), 0);
 	CHECK(!sigismember(&after, SIGINT) && !sigismember(&after, SIGTERM));
 	interrupt_release();
@@ -42,7 +43,7 @@ TEST(a_signal_from_another_process_ends_the_wait_whenever_it_comes)
 	if (child == 0)
 		_exit(kill(getppid(), SIGTERM) != 0);
 	CHECK(child > 0);
-	CHECK_EQ_INT(interrupt_poll(&poll_fd, 1), -1);
+	CHECK_EQ_INT(interrupt_poll(&poll_fd, 1, -1), -1);
 	CHECK_EQ_INT(interrupt_noted(), SIGTERM);
 	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
 		;

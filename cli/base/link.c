@@ -1,4 +1,4 @@
-#include "cli/mcp/link.h"
+#include "cli/base/link.h"
 
 #include <string.h>
 
@@ -79,8 +79,8 @@ static int send_hello(struct link *link, struct err *err)
 
 	arena_init(&arena, HELLO_BYTES);
 	params = value_map(&arena);
-	value_map_put(&arena, params, "client",
-		value_text(&arena, link->name ? link->name : "cectl mcp"));
+	value_map_put(
+		&arena, params, "client", value_text(&arena, link->name ? link->name : "cectl"));
 	if (!value_ok(&arena))
 		status = err_set(err, ERR_MEMORY, "no memory");
 	else

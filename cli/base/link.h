@@ -1,6 +1,6 @@
 /*
- * The connection of `cectl mcp` to the daemon: many questions at a time, none of which waits for
- * another.  It is one of the C client (clients/c/ced.h) that connects again by itself.
+ * A connection to the daemon with many questions at a time, none of which waits for another.  It is
+ * one of the C client (clients/c/ced.h) that connects again by itself.
  *
  * The owner polls link_fd() for link_events() and then calls link_turn().  Answers and
  * notifications come to its callbacks from there.  A link that broke is closed; the next
