@@ -67,8 +67,8 @@ static void ask_version(const char *interpreter, char ret_version[VERSION_MAX])
 #define ADDON TREE_AHEAD_DIR "/ced-node.so"
 
 /*
- * The interpreter becomes the zygote itself: node/ced_node.c.  Its engine is told to give its threads no
- * work, because a fork copies none of them; and io_uring_setup() would kill it.
+ * The interpreter becomes the zygote itself: node/ced_node.c.  Each worker starts its engine's threads
+ * anew, so it has one; and io_uring_setup() would kill it.
  */
 __attribute__((noreturn)) static void start_ahead(const char *interpreter)
 {
@@ -82,7 +82,7 @@ __attribute__((noreturn)) static void start_ahead(const char *interpreter)
 
 	for (size_t i = 0; orders.args[i]; i++)
 		argv.in[count++] = orders.args[i];
-	argv.in[count++] = "--single-threaded";
+	argv.in[count++] = "--v8-pool-size=1";
 	cut_printf(script, sizeof(script), TREE_AHEAD_DIR "/%s", orders.ahead[0]);
 	argv.in[count++] = script;
 	argv.in[count] = NULL;

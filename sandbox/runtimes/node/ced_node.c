@@ -1,7 +1,6 @@
 /*
  * The addon that makes a zygote of node, as _ced.c does of CPython.  V8 has threads, and its memory is
- * not copied by a fork unless one asks for it.  So node is started with --single-threaded: the engine
- * gives its threads no work.  Then:
+ * not copied by a fork unless one asks for it; orphans.h has what a copy does without.
  *
  *	begin()		before everything else: reads the spawner's settings from the environment, and
  *			makes stdout and stderr pipes, as those of a worker are
@@ -78,6 +77,7 @@ static napi_value begin(napi_env env, napi_callback_info info)
 
 	(void)env;
 	(void)info;
+	orphans_begin();
 	(void)unsetenv("LD_PRELOAD");
 	if (zygote_init(&zygote, &err) < 0 || be_piped(&err) < 0)
 		fail(&err);
@@ -144,7 +144,7 @@ static void become_zygote(struct err *err)
 {
 	pid_t pid;
 
-	if (be_plain(err) < 0 ||
+	if (be_plain(err) < 0 || orphans_rest(err) < 0 ||
 		procfs_each_mapping(zygote.proc, let_fork, NULL, err) < 0)
 		fail(err);
 	pid = fork();

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -11,6 +12,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "proto/base/cleanup.h"
@@ -19,14 +21,31 @@
 #define HANDLERS_MAX 32
 #define THREADS_MAX  256
 #define HELD_MAX     64
+#define REST_MS_MAX  5000
+#define ZEROS_BYTES  256
 
 #define EXPORTED __attribute__((visibility("default")))
 
 static void (*handlers[HANDLERS_MAX])(void);
 static unsigned handler_count;
 
-static pthread_t threads[THREADS_MAX]; /* of the zygote */
+#define WORDS_MAX 16 /* of the argument of a thread, as it was when the thread began */
+
+/* A thread of the zygote. */
+static struct thread {
+	pthread_t thread;
+	void *(*run)(void *);
+	void *argument;
+	bool serves_pool;       /* some words point to its maker's stack */
+	bool stacked[WORDS_MAX]; /* which */
+	pthread_t successor; /* in a worker, of a thread of the pool */
+	size_t word_count;
+	uintptr_t words[WORDS_MAX];
+	pthread_cond_t *condition; /* that it waits for now */
+	atomic_bool waits;
+} threads[THREADS_MAX];
 static atomic_uint thread_count;
+static _Thread_local struct thread *self; /* NULL: the first thread, or one of a worker */
 
 static struct held {
 	int fd;
@@ -34,6 +53,7 @@ static struct held {
 } held[HELD_MAX];
 static unsigned held_count;
 
+static bool begun;   /* node has started */
 static bool is_copy; /* this process is a worker */
 
 /* ---- functions that node finds here first --------------------------------------------------- */
@@ -41,6 +61,7 @@ static bool is_copy; /* this process is a worker */
 static int (*create_thread)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 static int (*join_thread)(pthread_t, void **);
 static int (*destroy_condition)(pthread_cond_t *);
+static int (*await_condition)(pthread_cond_t *, pthread_mutex_t *);
 static int (*destroy_mutex)(pthread_mutex_t *);
 
 /* The C library's own function of this name. */
@@ -58,6 +79,7 @@ __attribute__((constructor)) static void find_functions(void)
 	*(void **)&create_thread = next("pthread_create");
 	*(void **)&join_thread = next("pthread_join");
 	*(void **)&destroy_condition = next("pthread_cond_destroy");
+	*(void **)&await_condition = next("pthread_cond_wait");
 	*(void **)&destroy_mutex = next("pthread_mutex_destroy");
 }
 
@@ -79,34 +101,88 @@ EXPORTED int __register_atfork(
 }
 /* NOLINTEND(readability-identifier-naming,bugprone-reserved-identifier) */
 
-EXPORTED int pthread_create(
-	pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *), void *argument)
+/* The first thread's stack ends above the environment that the kernel put there. */
+static bool is_on_first_stack(uintptr_t word)
 {
-	int result = create_thread(thread, attr, run, argument);
+	return word > (uintptr_t)__builtin_frame_address(0) && word < (uintptr_t)environ;
+}
 
-	if (result == 0 && !is_copy) {
-		unsigned place = atomic_fetch_add(&thread_count, 1);
+/*
+ * Node's pool of threads is the one whose threads are started with pointers to the stack of their
+ * maker, who waits until they run.
+ */
+static void note_argument(struct thread *thread)
+{
+	const uintptr_t *words = thread->argument;
+	size_t bytes = thread->argument ? malloc_usable_size(thread->argument) : 0;
 
-		if (place >= THREADS_MAX)
-			abort();
-		threads[place] = *thread;
+	thread->word_count = bytes / sizeof(*words) < WORDS_MAX ? bytes / sizeof(*words) : WORDS_MAX;
+	for (size_t i = 0; i < thread->word_count; i++) {
+		thread->words[i] = words[i];
+		thread->stacked[i] = is_on_first_stack(words[i]);
+		thread->serves_pool = thread->serves_pool || thread->stacked[i];
 	}
+}
+
+static void *run_noted(void *argument)
+{
+	self = argument;
+	return self->run(self->argument);
+}
+
+EXPORTED int pthread_create(
+	pthread_t *ret_thread, const pthread_attr_t *attr, void *(*run)(void *), void *argument)
+{
+	struct thread *thread;
+	unsigned place;
+	int result;
+
+	if (is_copy)
+		return create_thread(ret_thread, attr, run, argument);
+	place = atomic_fetch_add(&thread_count, 1);
+	if (place >= THREADS_MAX)
+		abort();
+	thread = &threads[place];
+	thread->run = run;
+	thread->argument = argument;
+	if (!begun)
+		note_argument(thread);
+	result = create_thread(ret_thread, attr, run_noted, thread);
+	thread->thread = result == 0 ? *ret_thread : 0;
 	return result;
 }
 
-/* Whether it was a thread of the zygote, whose copy never lived. */
-static bool is_gone(pthread_t thread)
+EXPORTED int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
 {
-	bool was = false;
+	struct thread *thread = self;
+	int result;
 
-	for (unsigned i = 0; is_copy && i < thread_count && !was; i++)
-		was = pthread_equal(threads[i], thread) != 0;
-	return was;
+	if (thread) {
+		thread->condition = condition;
+		atomic_store(&thread->waits, true);
+	}
+	result = await_condition(condition, mutex);
+	if (thread)
+		atomic_store(&thread->waits, false);
+	return result;
+}
+
+/* The thread of the zygote that this was, whose copy never lived; or NULL. */
+static struct thread *gone(pthread_t thread)
+{
+	for (unsigned i = 0; is_copy && i < thread_count; i++)
+		if (threads[i].thread && pthread_equal(threads[i].thread, thread))
+			return &threads[i];
+	return NULL;
 }
 
 EXPORTED int pthread_join(pthread_t thread, void **ret_value)
 {
-	return is_gone(thread) ? 0 : join_thread(thread, ret_value);
+	const struct thread *known = gone(thread);
+
+	if (!known)
+		return join_thread(thread, ret_value);
+	return known->serves_pool ? join_thread(known->successor, ret_value) : 0;
 }
 
 EXPORTED int pthread_cond_destroy(pthread_cond_t *condition)
@@ -175,6 +251,70 @@ int orphans_look(int proc, int last_own, struct err *err)
 	return 0;
 }
 
+/* ---- node's pool of threads ------------------------------------------------------------------ */
+
+void orphans_begin(void)
+{
+	begun = true;
+}
+
+int orphans_rest(struct err *err)
+{
+	const struct timespec pause = { .tv_nsec = 1000000 };
+
+	for (unsigned i = 0; i < thread_count; i++)
+		for (unsigned tries = 0; threads[i].serves_pool && !threads[i].waits; tries++) {
+			if (tries == REST_MS_MAX)
+				return err_set(err, ERR_TIMEOUT, "node's threads do not rest");
+			(void)nanosleep(&pause, NULL);
+		}
+	return 0;
+}
+
+/* Nobody waits for this condition here, though its copy says so. */
+static int make_anew(pthread_cond_t *condition)
+{
+	pthread_condattr_t attr;
+	int result;
+
+	if (pthread_condattr_init(&attr) != 0)
+		return -1;
+	result = pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	if (result == 0)
+		result = pthread_cond_init(condition, &attr);
+	(void)pthread_condattr_destroy(&attr);
+	return result == 0 ? 0 : -1;
+}
+
+/*
+ * The new thread gets the argument of the old one, as that was at its beginning.  What it had on its
+ * maker's stack is zeros now: a mutex, a condition and a count of threads that are to begin.
+ */
+static int start_successor(struct thread *thread)
+{
+	uintptr_t *words = calloc(thread->word_count, sizeof(*words));
+
+	if (!words)
+		return -1;
+	for (size_t i = 0; i < thread->word_count; i++) {
+		words[i] = thread->stacked[i] ? (uintptr_t)calloc(1, ZEROS_BYTES) : thread->words[i];
+		if (!words[i] && thread->stacked[i])
+			return -1;
+	}
+	return create_thread(&thread->successor, NULL, thread->run, words) == 0 ? 0 : -1;
+}
+
+static int start_pool(void)
+{
+	for (unsigned i = 0; i < thread_count; i++)
+		if (threads[i].serves_pool && make_anew(threads[i].condition) < 0)
+			return -1;
+	for (unsigned i = 0; i < thread_count; i++)
+		if (threads[i].serves_pool && start_successor(&threads[i]) < 0)
+			return -1;
+	return 0;
+}
+
 int orphans_adopt(struct uv_loop_s *loop)
 {
 	is_copy = true;
@@ -186,5 +326,5 @@ int orphans_adopt(struct uv_loop_s *loop)
 	if (uv_loop_fork(loop) != 0)
 		return -1;
 	uv_update_time(loop);
-	return 0;
+	return start_pool();
 }

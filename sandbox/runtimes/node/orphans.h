@@ -6,17 +6,25 @@
  *				orphans_adopt().  At the fork itself it would be too early: the
  *				descriptors of the slot that forks are not those of node
  *	pthread_create()	remembers the threads of the zygote
+ *	pthread_cond_wait()	remembers what they wait for
  *	pthread_join()		does not wait for these in a worker, where they do not exist
  *	pthread_cond_destroy()	nor for them to leave a condition variable
  *	pthread_mutex_destroy()	nor finds that they still use a mutex
  *
- * So a worker ends as node does, with whatever a program has left for the end.
+ * A worker starts the threads of node's own pool again: V8 gives them work.  libuv starts its own when
+ * it needs them.  So a worker runs and ends as node does.
  */
 #pragma once
 
 #include "proto/base/err.h"
 
 struct uv_loop_s;
+
+/* In the zygote: threads that are started from now on are not those of node's pool. */
+void orphans_begin(void);
+
+/* Waits until no thread of the pool works. */
+int orphans_rest(struct err *err);
 
 /*
  * In the zygote, before the first slot: reads which descriptors node holds.  `proc` is a folder of a

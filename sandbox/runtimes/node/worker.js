@@ -31,8 +31,6 @@ process.dlopen(zygote, `${__dirname}/ced-node.so`);
 const { begin, scratch, serve } = zygote.exports;
 begin();
 
-v8.setFlagsFromString('--no-wasm-async-compilation'); // that would be work for threads
-
 const { emit, reallyExit: leave } = process;
 const reallyExit = leave.bind(process);
 
