@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,6 +24,7 @@
 #define HELD_MAX     64
 #define REST_MS_MAX  5000
 #define ZEROS_BYTES  256
+#define STACK_BYTES  ((size_t)8 << 20)
 
 #define EXPORTED __attribute__((visibility("default")))
 
@@ -130,6 +132,34 @@ static void *run_noted(void *argument)
 	return self->run(self->argument);
 }
 
+/*
+ * A stack that stays where it is.  Stacks of the C library's own are given to new threads after a fork,
+ * which then could not be told from those that are gone.
+ */
+static int start_on_own_stack(
+	pthread_t *ret_thread, const pthread_attr_t *attr, struct thread *thread)
+{
+	size_t size = STACK_BYTES;
+	pthread_attr_t own;
+	void *stack;
+	int result;
+
+	if (attr)
+		(void)pthread_attr_getstacksize(attr, &size);
+	stack = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+	if (stack == MAP_FAILED)
+		return EAGAIN;
+	result = pthread_attr_init(&own);
+	if (result != 0)
+		return result;
+	result = pthread_attr_setstack(&own, stack, size);
+	if (result == 0)
+		result = create_thread(ret_thread, &own, run_noted, thread);
+	(void)pthread_attr_destroy(&own);
+	return result;
+}
+
 EXPORTED int pthread_create(
 	pthread_t *ret_thread, const pthread_attr_t *attr, void *(*run)(void *), void *argument)
 {
@@ -147,7 +177,7 @@ EXPORTED int pthread_create(
 	thread->argument = argument;
 	if (!begun)
 		note_argument(thread);
-	result = create_thread(ret_thread, attr, run_noted, thread);
+	result = start_on_own_stack(ret_thread, attr, thread);
 	thread->thread = result == 0 ? *ret_thread : 0;
 	return result;
 }
