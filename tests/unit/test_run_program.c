@@ -9,7 +9,7 @@ static struct err err = ERR_INIT;
 
 static const char *const args[] = { "-w", NULL };
 static const char *const env[] = { "HOME=/work", "TZ=UTC", NULL };
-static const struct command command = { "/usr/bin/bash", args, env, NULL, NULL };
+static const struct command command = { "/usr/bin/bash", args, env, NULL };
 
 static void put_text(struct buf *packed, const char *text, size_t len)
 {

@@ -19,11 +19,9 @@
 #include "sandbox/runtimes/command/orders.h"
 #include "sandbox/runtimes/command/run_program.h"
 #include "sandbox/runtimes/command/tree.h"
-#include "sandbox/worker/worker_limits.h"
 #include "sandbox/zygote/zygote.h"
 
-#define VERSION_MAX     64
-#define AHEAD_OWN_BYTES ((uint64_t)128 << 20) /* stacks of threads, and a heap that is warm */
+#define VERSION_MAX 64
 
 static struct zygote zygote;
 static struct orders orders;
@@ -66,13 +64,32 @@ static void ask_version(const char *interpreter, char ret_version[VERSION_MAX])
 		len ? " " : "", (int)len, number);
 }
 
-/* An engine reserves far more addresses than it uses, and io_uring_setup() would kill it. */
-static void prepare_ahead(void)
+#define ADDON TREE_AHEAD_DIR "/ced-node.so"
+
+/*
+ * The interpreter becomes the zygote itself: node/ced_node.c.  Each worker starts its engine's threads
+ * anew, so it has one; and io_uring_setup() would kill it.
+ */
+__attribute__((noreturn)) static void start_ahead(const char *interpreter)
 {
-	if (!orders.ahead[0])
-		return;
-	worker_limits_count_data(AHEAD_OWN_BYTES);
-	(void)setenv("UV_USE_IO_URING", "0", 1);
+	static char script[256];
+	union {
+		const char *in[ORDERS_ARGS_MAX + 4];
+		char *out[ORDERS_ARGS_MAX + 4];
+	} argv = { .in = { interpreter } };
+	size_t count = 1;
+	struct err err = ERR_INIT;
+
+	for (size_t i = 0; orders.args[i]; i++)
+		argv.in[count++] = orders.args[i];
+	argv.in[count++] = "--v8-pool-size=1";
+	cut_printf(script, sizeof(script), TREE_AHEAD_DIR "/%s", orders.ahead[0]);
+	argv.in[count++] = script;
+	argv.in[count] = NULL;
+	if (setenv("UV_USE_IO_URING", "0", 1) == 0 && setenv("LD_PRELOAD", ADDON, 1) == 0)
+		(void)execv(interpreter, argv.out);
+	(void)err_sys(&err, "%s", interpreter);
+	fail(&err);
 }
 
 __attribute__((noreturn)) static void be_worker(const char *interpreter)
@@ -81,12 +98,8 @@ __attribute__((noreturn)) static void be_worker(const char *interpreter)
 		char **in;
 		const char *const *out;
 	} env = { environ };
-	static char script[256];
-	const struct command command = { interpreter, orders.args, env.out,
-		orders.ahead[0] ? script : NULL, NULL };
+	const struct command command = { interpreter, orders.args, env.out, NULL };
 
-	if (orders.ahead[0])
-		cut_printf(script, sizeof(script), TREE_AHEAD_DIR "/%s", orders.ahead[0]);
 	run_program(&command);
 }
 
@@ -101,11 +114,14 @@ int main(int argc, char **argv)
 
 	if (!text || orders_read(text, &orders, &err) < 0)
 		fail(&err);
-	if (zygote_init(&zygote, &err) < 0 || tree_pick(&orders, interpreter, &err) < 0)
+	if (tree_pick(&orders, interpreter, &err) < 0)
 		fail(&err);
-	prepare_ahead();
+	if (orders.ahead[0])
+		start_ahead(interpreter);
+	if (zygote_init(&zygote, &err) < 0)
+		fail(&err);
 	ask_version(interpreter, version);
-	zygote.calls = orders.ahead[0] ? &SYSCALLS_AHEAD : &SYSCALLS_COMMAND;
+	zygote.calls = &SYSCALLS_COMMAND;
 	result = zygote_serve(&zygote, version, &err);
 	if (result < 0)
 		fail(&err);

@@ -240,21 +240,6 @@ int run_program_prepare(const struct command *command, const struct program *pro
 
 /* ---- a worker ------------------------------------------------------------------------------ */
 
-/* Starts the interpreter now, before there is a job. */
-__attribute__((noreturn)) static void start_ahead(const struct command *command)
-{
-	struct span script = { command->ahead, strlen(command->ahead) };
-	const struct program program = { .entrypoint = script };
-	struct process_start start;
-	struct err err = ERR_INIT;
-
-	if (fcntl(WORKER_JOB_FD, F_SETFD, 0) < 0 ||
-		run_program_prepare(command, &program, &start, &err) < 0)
-		leave();
-	execve(command->interpreter, start.argv, start.env);
-	leave();
-}
-
 /*
  * Leaves the job socket open: high, where scripts have no descriptors of their own, if the limit on
  * open files allows that.  Returns `key` with its number.
@@ -315,8 +300,6 @@ void run_program(const struct command *given)
 	struct err err = ERR_INIT;
 	int file;
 
-	if (command->ahead)
-		start_ahead(command);
 	file = program_file_ahead(AT_FDCWD);
 	if (joblink_ready(WORKER_JOB_FD) < 0)
 		leave();

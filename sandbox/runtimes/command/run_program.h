@@ -2,9 +2,6 @@
  * A worker of a command runtime waits for a job, writes its files, and becomes the interpreter.
  * After that no code of ours is left: the exec closes the job socket, and the wait status says how
  * the program ended.
- *
- * With a script it becomes the interpreter at once.  The script then waits for the job, with the
- * job socket at WORKER_JOB_FD.
  */
 #pragma once
 
@@ -15,7 +12,6 @@ struct command {
 	const char *interpreter;
 	const char *const *args; /* before the program's name */
 	const char *const *env;  /* KEY=VALUE; entries of the job replace them */
-	const char *ahead;       /* a script that receives the job itself, or NULL */
 	const char *calls_env;   /* KEY=VALUE: the job socket, for ced-call or a session; or NULL */
 };
 

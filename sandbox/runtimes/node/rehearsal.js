@@ -1,6 +1,6 @@
 'use strict';
 // Node compiles a function at its first call, and learns its argument types from a few more calls.  So
-// the worker runs some programs of our own in the same way as a job, before the job comes.
+// the zygote runs some programs of our own in the same way as a job, before a worker is forked from it.
 
 const { closeSync, openSync, rmdirSync, unlinkSync, writeSync } = require('fs');
 const path = require('path');
@@ -58,18 +58,6 @@ function hideAway(stdout) {
   };
 }
 
-// Whether a rehearsal may open the descriptors that it needs; a job needs fewer.
-function hasRoom() {
-  const opened = [];
-  try {
-    while (opened.length < 6) opened.push(openSync('/dev/null', 'r'));
-  } catch {
-    // it has as many as it may have
-  }
-  opened.forEach((fd) => closeSync(fd));
-  return opened.length === 6;
-}
-
 // V8 compiles functions that are called often in batches of some bytes, and a call of the job might fill
 // a batch.  An unknown version of V8 might not know the flag, and would print that on the program's stderr.
 const v8Major = parseInt(process.versions.v8, 10);
@@ -80,7 +68,7 @@ function compileInBatchesOf(size) {
   if (HAS_BATCHES) v8.setFlagsFromString(`--baseline-batch-compilation-threshold=${size}`);
 }
 
-// Collects garbage, so that no collection is due while the job runs.  Young objects live in two halves
+// Collects garbage, so that no collection is due while a job runs.  Young objects live in two halves
 // that change places at each collection: after two, memory that is in use already is used again.
 function collectGarbage() {
   v8.setFlagsFromString('--expose-gc');
@@ -90,8 +78,7 @@ function collectGarbage() {
   collect({ type: 'minor' });
 }
 
-function endRehearsals(prepare, live) {
-  prepare();
+function endRehearsals(live) {
   compileInBatchesOf(USUAL_BATCH);
   collectGarbage();
   live();
@@ -118,13 +105,8 @@ function rehearse(left, perform, then) {
   });
 }
 
-// `perform` runs a job; after the last rehearsal, `prepare` and then `live` are called.
-module.exports = (perform, prepare, live) => {
-  if (process.stdout._handle && hasRoom()) {
-    compileInBatchesOf(1);
-    setImmediate(rehearse, NAMES, perform, () => endRehearsals(prepare, live));
-  } else {
-    prepare();
-    setImmediate(setImmediate, live);
-  }
+// `perform` runs a job; after the last rehearsal, `live` is called.
+module.exports = (perform, live) => {
+  compileInBatchesOf(1);
+  setImmediate(rehearse, [...NAMES], perform, () => endRehearsals(live));
 };

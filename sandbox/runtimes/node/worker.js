@@ -1,10 +1,10 @@
 'use strict';
-// A worker of node: started and warmed up before its job comes, and used for one program.
+// What node is started with to become a zygote (ced_node.c), and what each of its workers is.
 //
-// It is the process's first script.  It reads one job from the socket at descriptor 3 (job.js) and
-// makes the process look as if it had been started with the program.  Node itself then runs the
-// program from its own loop, so no stack has a frame of ours.  What this script reports adds
-// detail; the daemon sees the process's end from outside.
+// The zygote warms up and rehearses.  A worker is forked from it before its job comes, and used for one
+// program: it reads one job from the socket at descriptor 3 (job.js) and makes the process look as if it
+// had been started with the program.  Node itself then runs the program from its own loop, so no stack has
+// a frame of ours.  What this script reports adds detail; the daemon sees the process's end from outside.
 
 const { process } = globalThis; // the program may replace it
 const v8 = require('v8');
@@ -24,6 +24,12 @@ const DISPLAY = 4;
 const SESSION = 8;
 const REPORT_MAX = 64 << 10;
 const USUAL_NAME = 'main.js';
+const PID = 2; // of a worker in its namespace
+
+const zygote = { exports: {} };
+process.dlopen(zygote, `${__dirname}/ced-node.so`);
+const { begin, scratch, serve } = zygote.exports;
+begin();
 
 const { emit, reallyExit: leave } = process;
 const reallyExit = leave.bind(process);
@@ -163,8 +169,6 @@ function perform(fd) {
 
 // Makes what most jobs need, before one comes.
 function prepare() {
-  bareProcess();
-  program.forgetModules();
   try {
     makeFileAhead(USUAL_NAME);
     program.makeMainAhead(USUAL_NAME);
@@ -173,11 +177,39 @@ function prepare() {
   }
 }
 
+// What a process of its own would have: a number, a beginning, and numbers that nobody foresees.  V8 reads
+// the seed at the first Math.random(), which no rehearsal calls.
+function beBorn(seed) {
+  const { performance } = globalThis;
+  const now = performance.now.bind(performance);
+  const born = now();
+  const origin = performance.timeOrigin + born;
+  const own = (value) => ({ value, writable: true, enumerable: false, configurable: true });
+  Object.defineProperties(performance, {
+    now: own(() => now() - born),
+    timeOrigin: own(origin),
+  });
+  process.uptime = () => (now() - born) / 1000;
+  Object.defineProperty(process, 'pid', { value: PID, writable: false, enumerable: true, configurable: true });
+  process.chdir(WORK);
+  v8.setFlagsFromString(`--random-seed=${(seed & 0x3fffffff) + 1}`);
+  for (let more = seed >>> 24; more > 0; more--) Math.random();
+}
+
 function live() {
-  const used = process.cpuUsage();
-  tell(READY, used.user + used.system);
+  bareProcess();
+  program.forgetModules();
+  process.chdir('/');
+  scratch(false);
+  const seed = serve(`node ${process.versions.node}`); // returns in each worker
+  const begun = process.cpuUsage();
+  beBorn(seed);
+  prepare();
+  tell(READY, begun.user + begun.system);
   perform();
 }
 
+scratch(true);
+process.chdir(WORK);
 watchEnd();
-warmUp().then(() => rehearse(perform, prepare, live));
+warmUp().then(() => rehearse(perform, live));
