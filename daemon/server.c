@@ -664,7 +664,7 @@ int server_run(struct server *server)
 	metrics_done(&server->metrics);
 	budgets_done(&server->budgets);
 	audit_done(&server->audit);
-	pattern_book_free(server->services.patterns);
+	pattern_book_release(server->services.patterns);
 	approvals_done(&server->approvals);
 	(void)uv_loop_close(&server->loop);
 	exit_code = server->exit_code;
