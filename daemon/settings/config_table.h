@@ -115,6 +115,8 @@
 	X(policy,       "standard",          NULL,           RELOAD,  "policy of a run that names none") \
 	X(socket_mode,  "0660",              NULL,           RESTART, "who may connect: the socket file's permission bits") \
 	X(checkpoint_file, "",               NULL,           RESTART, "second file that checkpoints are appended to; empty: checkpoints.log in the state folder") \
+	X(audit_key,    "",                  NULL,           RESTART, "file with the key that signs checkpoints; empty: audit.key in the state folder, made at the first start") \
 	X(rollback,     "alarm",             rollback_words, RESTART, "alarm: start with a store that was rolled back, and report it; refuse: do not start") \
+	X(journal_runs, "none",              journal_words,  RELOAD,  "which runs the daemon also writes into the journal when they end: none, failed, all") \
 	X(cgroups,      "required",          cgroups_words,  RESTART, "required: do not start without cgroups; auto: use what the host has, and say so in every result")
 /* clang-format on */
