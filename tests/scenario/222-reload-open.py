@@ -21,7 +21,7 @@ def next_state(word):
 
 def error_of(client, method, **params):
     error, _ = client.receive(client.send(method, **params))
-    return error and error["data"]["reason"]
+    return error and error["code"]
 
 
 def finished(client):

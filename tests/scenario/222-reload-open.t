@@ -8,8 +8,8 @@ patterns=$work/patterns.json
 settings() { printf '%s\n' 'cgroups = "auto"' 'socket_mode = "0666"' "$@" >"$conf"; }
 # house PREFIX: numbers behind this prefix are secrets.
 house() {
-	printf '{"patterns": [{"name": "house", "words": ["%s-"], "pattern": "%s-[0-9]+", "matches": [["", "%s-1", "."]]}]}\n' \
-		"$1" "$1" "$1" >"$patterns"
+	printf '{"patterns": [{"name": "house", "words": ["%s-"], "pattern": "%s-[0-9]+", "matches": [["", "%s-1", "."]], "passes": ["%s-no"]}]}\n' \
+		"$1" "$1" "$1" "$1" >"$patterns"
 }
 # stored TEXT: what the record has of a program that prints it.
 stored() {
@@ -35,7 +35,7 @@ house XY
 exits 0 "the file changes, and not its name" cectl reload
 like "$out" 'the patterns of secrets have changed' "the reload notices"
 is "$(stored HT-77) $(stored XY-77)" 'HT-77 [masked:house]' "and the new ones are in force"
-echo '{"patterns": [{"name": "house", "words": ["XY-"], "pattern": "XY-[0-9+", "matches": [["", "XY-1", "."]]}]}' >"$patterns"
+echo '{"patterns": [{"name": "house", "words": ["XY-"], "pattern": "XY-[0-9+", "matches": [["", "XY-1", "."]], "passes": ["XY-no"]}]}' >"$patterns"
 exits 1 "a pattern that cannot be read is refused" cectl reload
 like "$err" "redactions.*house" "by its name"
 is "$(stored XY-77)" '[masked:house]' "and those in force stay"
@@ -53,7 +53,7 @@ if [[ $(id -u) == 0 ]]; then
 	setpriv --reuid 4001 --regid 4001 --clear-groups /usr/bin/python3 "$work/222-reload-open.py" \
 		"$work/told" "$work/heard" >"$work/roles" 2>&1 &
 	client=$!
-	exec {heard}<"$work/heard" {told}>"$work/told"
+	exec {heard}<>"$work/heard" {told}<>"$work/told"
 	# next WORD: lets the client go on, and waits until it is there.
 	next() {
 		echo "$1" >&"$told"
