@@ -78,8 +78,8 @@ struct server {
 	struct list asked_calls;
 	struct list policy_tests;
 	uv_signal_t signals[3];
-	struct timer *sweep; /* drops expired blobs */
-	struct timer *trim;  /* returns freed memory to the system */
+	struct timer *sweep;       /* drops expired blobs */
+	struct timer *trim;        /* returns freed memory to the system */
 	struct timer *health_look; /* notices faults also when nobody asks */
 	struct timer *grace;       /* while draining */
 	unsigned grace_rounds;

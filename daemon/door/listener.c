@@ -101,8 +101,8 @@ static int fill_address(struct sockaddr_un *address, const char *path, struct er
 	address->sun_family = AF_UNIX;
 	if (strlen(path) >= sizeof(address->sun_path))
 		return err_set(err, ERR_TOO_BIG,
-			"socket %s: the path is too long: it may have at most %zu bytes: name a shorter one", path,
-			sizeof(address->sun_path) - 1);
+			"socket %s: the path is too long: it may have at most %zu bytes: name a shorter one",
+			path, sizeof(address->sun_path) - 1);
 	memcpy(address->sun_path, path, strlen(path) + 1);
 	return 0;
 }
@@ -116,7 +116,8 @@ static int clear_way(const struct sockaddr_un *address, struct err *err)
 	if (probe < 0)
 		return err_sys(err, "socket");
 	if (connect(probe, (const struct sockaddr *)address, sizeof(*address)) == 0)
-		return err_set(err, ERR_EXISTS, "socket %s: another daemon answers at this path: stop it first, or name another path",
+		return err_set(err, ERR_EXISTS,
+			"socket %s: another daemon answers at this path: stop it first, or name another path",
 			address->sun_path);
 	if (lstat(address->sun_path, &info) < 0)
 		return 0;
@@ -308,8 +309,9 @@ static void compare_with_settings(const struct listener *listener, const char *p
 	if (strcmp(listener->path, path) != 0)
 		cut_printf(why, sizeof(why), "the setting is socket = %s", path);
 	else if (lstat(listener->path, &info) == 0 && (info.st_mode & 0777) != mode)
-		cut_printf(why, sizeof(why), "the setting is socket_mode = %s, and its mode is %04o",
-			mode_text, (unsigned)(info.st_mode & 0777));
+		cut_printf(why, sizeof(why),
+			"the setting is socket_mode = %s, and its mode is %04o", mode_text,
+			(unsigned)(info.st_mode & 0777));
 	else
 		return;
 	log_event(LOG_LEVEL_WARNING, "socket.other", LOG_STR("path", listener->path),

@@ -49,7 +49,7 @@ struct reload_task {
 	struct call *call; /* NULL: nobody waits for the answer */
 	struct arena arena;
 	struct config fresh;
-	struct policies *policies; /* NULL: not read, or taken */
+	struct policies *policies;     /* NULL: not read, or taken */
 	struct pattern_book *patterns; /* alike */
 	struct inspectors *inspectors;
 	struct timer *end; /* of a try */

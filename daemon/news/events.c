@@ -273,8 +273,8 @@ void events_roles_changed(struct events *events)
 		if (!subscriber->conn)
 			continue;
 		subscriber->caller = *conn_caller(subscriber->conn);
-		subscriber->right = method_right(
-			method_of(METHOD_EVENTS_SUBSCRIBE), subscriber->caller.roles);
+		subscriber->right =
+			method_right(method_of(METHOD_EVENTS_SUBSCRIBE), subscriber->caller.roles);
 	}
 }
 

@@ -19,8 +19,7 @@ static struct runtime *find_runtime(struct canary *canary)
 	struct pool *pool = canary->pool;
 
 	for (unsigned i = 0; i < pool->runtime_count; i++) {
-		struct runtime *runtime =
-			&pool->runtimes[(canary->next + i) % pool->runtime_count];
+		struct runtime *runtime = &pool->runtimes[(canary->next + i) % pool->runtime_count];
 
 		if (list_is_empty(&runtime->warm) || runtime->shares.waiting)
 			continue;
@@ -122,8 +121,8 @@ static void on_canary_due(void *owner)
 
 /* ---- life ----------------------------------------------------------------------------------- */
 
-int canary_start(struct canary *canary, struct pool *pool, uint64_t every_ms, void (*on_alive)(void),
-	struct err *err)
+int canary_start(struct canary *canary, struct pool *pool, uint64_t every_ms,
+	void (*on_alive)(void), struct err *err)
 {
 	*canary = (struct canary){ .pool = pool, .on_alive = on_alive };
 	canary->timer = timer_new(pool->loop, every_ms, every_ms, on_canary_due, canary);
@@ -138,8 +137,7 @@ struct value *canary_describe(const struct canary *canary, struct arena *arena)
 		return NULL;
 	fill_uint(&map, "ended_well", canary->ended_well);
 	fill_uint(&map, "failed", canary->failed);
-	fill_value(&map, "trouble",
-		value_text(arena, canary->trouble[0] ? canary->trouble : NULL));
+	fill_value(&map, "trouble", value_text(arena, canary->trouble[0] ? canary->trouble : NULL));
 	return fill_done(&map);
 }
 

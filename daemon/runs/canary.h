@@ -39,8 +39,8 @@ struct canary {
 };
 
 /* Calls on_alive() about every `every_ms`, as long as jails work. */
-int canary_start(struct canary *canary, struct pool *pool, uint64_t every_ms, void (*on_alive)(void),
-	struct err *err);
+int canary_start(struct canary *canary, struct pool *pool, uint64_t every_ms,
+	void (*on_alive)(void), struct err *err);
 
 /* {ended_well, failed, trouble} for admin.status.  NULL: there is no canary. */
 struct value *canary_describe(const struct canary *canary, struct arena *arena);

@@ -202,8 +202,8 @@ static int check_paths(const struct config *config, struct err *err)
 	if (check_path(config, "socket", config->socket, SOCKET_PATH_MAX, err) < 0 ||
 		check_path(config, "state", config->state, CONFIG_TEXT_MAX, err) < 0 ||
 		check_checkpoint_file(config, err) < 0 ||
-		(config->audit_key[0] &&
-			check_path(config, "audit_key", config->audit_key, CONFIG_TEXT_MAX, err) < 0))
+		(config->audit_key[0] && check_path(config, "audit_key", config->audit_key,
+						 CONFIG_TEXT_MAX, err) < 0))
 		return -1;
 	if (check_redactions(config, err) < 0)
 		return -1;

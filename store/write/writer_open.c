@@ -57,7 +57,8 @@ static int explain_folder(const char *folder, struct err *err)
 			"the store: there is no folder %s: type install -d -m 700 -o %u -g %u %s",
 			folder, uid, (unsigned)getegid(), folder);
 	if (why == ENOTDIR)
-		return err_set(err, ERR_INVALID, "the store: %s is no folder: name another one", folder);
+		return err_set(
+			err, ERR_INVALID, "the store: %s is no folder: name another one", folder);
 	if (why == EACCES && stat(folder, &st) == 0 && st.st_uid != uid)
 		return err_set(err, ERR_DENIED,
 			"the store: %s belongs to uid %u, and the daemon is uid %u: type chown -R %u: %s",
