@@ -8,7 +8,7 @@
 #include "proto/fill.h"
 
 #define ARENA_BYTES ((size_t)1 << 20)
-#define WALL_MS     5000 /* an empty program that takes longer did not end well */
+#define WALL_LEAST  1000 /* ms: the shortest time limit of an empty program */
 
 /* Every interpreter runs it and prints nothing. */
 static const char empty_program[] = "\n";
@@ -93,7 +93,10 @@ static void send_out(struct canary *canary, struct runtime *runtime)
 		.entrypoint = config->file[0] ? config->file : "main",
 		.limits = worker->made_with,
 		.trace = TRACE_OFF };
-	canary->spec.limits.wall_ms = WALL_MS;
+	/* A host that is only slow is not made faster by a restart. */
+	canary->spec.limits.wall_ms = 2 * canary->every_ms;
+	if (canary->spec.limits.wall_ms < WALL_LEAST)
+		canary->spec.limits.wall_ms = WALL_LEAST;
 	canary->execution = (struct execution){ .loop = canary->pool->loop,
 		.spec = &canary->spec,
 		.arena = &canary->arena,
@@ -124,7 +127,7 @@ static void on_canary_due(void *owner)
 int canary_start(struct canary *canary, struct pool *pool, uint64_t every_ms,
 	void (*on_alive)(void), struct err *err)
 {
-	*canary = (struct canary){ .pool = pool, .on_alive = on_alive };
+	*canary = (struct canary){ .pool = pool, .every_ms = every_ms, .on_alive = on_alive };
 	canary->timer = timer_new(pool->loop, every_ms, every_ms, on_canary_due, canary);
 	return canary->timer ? 0 : err_set(err, ERR_MEMORY, "no memory for the watchdog");
 }

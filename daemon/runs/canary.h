@@ -26,6 +26,7 @@ struct pool;
 struct canary {
 	struct pool *pool; /* NULL: it was never started */
 	struct timer *timer;
+	uint64_t every_ms;
 	struct execution execution;
 	struct job_spec spec;
 	struct arena arena;
