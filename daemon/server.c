@@ -52,7 +52,7 @@ static void close_parts(struct server *server)
 	server->state.closing = true;
 	host_stopping();
 	timer_close(server->grace);
-	timer_close(server->watchdog);
+	canary_stop(&server->canary);
 	timer_close(server->sweep);
 	timer_close(server->health_look);
 	timer_close(server->trim);
@@ -68,6 +68,7 @@ static void close_parts(struct server *server)
 	policy_tests_close(&server->services);
 	(void)sessions_end_all(&server->sessions, SESSION_DAEMON);
 	pool_stop(&server->pool);
+	canary_close(&server->canary);
 	egress_link_close(server->services.egress);
 	audit_close(&server->audit);
 	recorder_close(server->services.recorder);
@@ -156,6 +157,7 @@ void server_drain(struct server *server, const char *why)
 	log_event(LOG_LEVEL_NOTICE, "drain", LOG_STR("why", why),
 		LOG_INT("runs", registry_count(&server->runs)));
 	server->state.draining = true;
+	listener_drain(server->services.listener);
 	approvals_leave(&server->approvals);
 	server->grace = timer_new(
 		&server->loop, registry_count(&server->runs) ? GRACE_MS : 0, 0, on_grace, server);
@@ -310,12 +312,6 @@ static void on_trim(void *owner)
 
 	if (trim_is_due(&server->ceilings.bytes_peak, server->ceilings.bytes))
 		trim_start(&server->loop);
-}
-
-static void on_watchdog(void *owner)
-{
-	(void)owner;
-	host_alive();
 }
 
 static void on_health_look(void *owner)
@@ -510,10 +506,9 @@ static int start_parts(struct server *server, const struct server_options *optio
 	server->trim = timer_new(&server->loop, TRIM_MS, TRIM_MS, on_trim, server);
 	server->health_look =
 		timer_new(&server->loop, HEALTH_LOOK_MS, HEALTH_LOOK_MS, on_health_look, server);
-	if (host_watchdog_ms())
-		server->watchdog = timer_new(
-			&server->loop, host_watchdog_ms(), host_watchdog_ms(), on_watchdog, server);
-	return 0;
+	if (!host_watchdog_ms())
+		return 0;
+	return canary_start(&server->canary, &server->pool, host_watchdog_ms(), host_alive, err);
 }
 
 static void on_run_renamed(void *owner, const char *old_id, const char *run_id)
@@ -542,6 +537,7 @@ static void wire_services(struct server *server)
 		.entrypoints = server->entrypoints,
 		.host = &server->host,
 		.pool = &server->pool,
+		.canary = &server->canary,
 		.page_check = &server->page_check,
 		.backups = &server->backups,
 		.gc = &server->gc,
@@ -664,7 +660,7 @@ int server_run(struct server *server)
 	metrics_done(&server->metrics);
 	budgets_done(&server->budgets);
 	audit_done(&server->audit);
-	pattern_book_free(server->services.patterns);
+	pattern_book_release(server->services.patterns);
 	approvals_done(&server->approvals);
 	(void)uv_loop_close(&server->loop);
 	exit_code = server->exit_code;

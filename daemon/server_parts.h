@@ -29,6 +29,7 @@
 #include "daemon/request/claims.h"
 #include "daemon/request/registry.h"
 #include "daemon/request/request.h"
+#include "daemon/runs/canary.h"
 #include "daemon/server.h"
 #include "daemon/services.h"
 #include "daemon/sessions/sessions.h"
@@ -48,6 +49,7 @@ struct server {
 	struct job_entrypoint entrypoints[CONFIG_RUNTIMES_MAX + 1];
 	struct priv_host host;
 	struct pool pool;
+	struct canary canary;
 	struct ulid_source ids;
 	struct run_registry runs;
 	struct claims claims;
@@ -76,9 +78,8 @@ struct server {
 	struct list asked_calls;
 	struct list policy_tests;
 	uv_signal_t signals[3];
-	struct timer *sweep; /* drops expired blobs */
-	struct timer *trim;  /* returns freed memory to the system */
-	struct timer *watchdog;
+	struct timer *sweep;       /* drops expired blobs */
+	struct timer *trim;        /* returns freed memory to the system */
 	struct timer *health_look; /* notices faults also when nobody asks */
 	struct timer *grace;       /* while draining */
 	unsigned grace_rounds;

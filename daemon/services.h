@@ -18,6 +18,7 @@ struct audit;
 struct backups;
 struct blobs;
 struct budgets;
+struct canary;
 struct ceilings;
 struct claims;
 struct config;
@@ -73,6 +74,7 @@ struct services {
 
 	struct spawner_link *spawner;
 	struct pool *pool;
+	struct canary *canary;
 	struct egress_link *egress; /* NULL: no run may have a network */
 	struct inspectors *inspectors;
 	struct policies *policies;

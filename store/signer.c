@@ -130,6 +130,26 @@ struct signer *signer_open(const char *folder, bool *ret_is_new, struct err *err
 	return take_ptr(signer);
 }
 
+struct signer *signer_open_file(const char *path, struct err *err)
+{
+	auto_of(signer_close) struct signer *signer = calloc(1, sizeof(*signer));
+	int there;
+
+	if (!signer) {
+		(void)err_set(err, ERR_MEMORY, "no memory for a key");
+		return NULL;
+	}
+	there = read_key(path, signer->secret, err);
+	if (there > 0)
+		(void)err_set(err, ERR_MISSING,
+			"there is no %s: put the key there, or take audit_key out of the settings",
+			path);
+	if (there != 0)
+		return NULL;
+	sign_public(signer->secret, signer->public_key);
+	return take_ptr(signer);
+}
+
 void signer_close(struct signer *signer)
 {
 	if (signer)

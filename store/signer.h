@@ -1,6 +1,6 @@
 /*
  * The key that checkpoints are signed with: made at the first start, kept in the state folder as
- * `audit.key`, readable by its owner alone.
+ * `audit.key`, readable by its owner alone.  Or an administrator keeps it elsewhere.
  */
 #pragma once
 
@@ -15,6 +15,9 @@ struct signer;
 
 /* Reads the key, or makes it when there is none (*ret_is_new).  NULL with *err. */
 struct signer *signer_open(const char *folder, bool *ret_is_new, struct err *err);
+
+/* Reads the key in this file, and never makes one.  NULL with *err. */
+struct signer *signer_open_file(const char *path, struct err *err);
 void signer_close(struct signer *signer); /* accepts NULL */
 AUTO_DEFINE(struct signer, signer_close);
 

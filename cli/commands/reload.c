@@ -34,6 +34,8 @@ static void show_reloaded(struct cli *cli, const struct value *result)
 {
 	const struct value *changed = value_get(result, "changed");
 	const struct value *waits = value_get(result, "waits");
+	bool policies = value_as_bool(value_get(result, "policies"), false);
+	bool patterns = value_as_bool(value_get(result, "patterns"), false);
 
 	if (value_get(result, "refused")) {
 		show_refused(cli, value_get(result, "refused"));
@@ -46,11 +48,12 @@ static void show_reloaded(struct cli *cli, const struct value *result)
 		page_table(cli, columns, COUNT_OF(columns), waits, 0);
 		say(&cli->out, PAINT_DIM, "  systemctl restart ced\n");
 	}
-	if (value_as_bool(value_get(result, "policies"), false))
+	if (policies)
 		say(&cli->out, PAINT_PLAIN, "the policies have changed: cectl policy list\n");
+	if (patterns)
+		say(&cli->out, PAINT_PLAIN, "the patterns of secrets have changed\n");
 	say(&cli->out, PAINT_GREEN, "%s reloaded%s\n", output_mark(&cli->out, MARK_GOOD),
-		value_at(changed, 0) || value_at(waits, 0) ||
-				value_as_bool(value_get(result, "policies"), false)
+		value_at(changed, 0) || value_at(waits, 0) || policies || patterns
 			? ""
 			: ": nothing has changed");
 }
@@ -65,10 +68,11 @@ const struct command reload_command = {
 	.name = "reload",
 	.summary = "reads settings and policies again, without ending a run",
 	.about =
-		"The daemon reads its files of settings and its folder of policies.  With a mistake in "
-		"them it refuses all of it, says where the mistake is, and goes on as before.  Runs in "
-		"progress keep their policy, limits and budgets.  What only a restart can change is "
-		"listed and stays as it was.  The act is recorded: cectl acts.\n"
+		"The daemon reads its files of settings, its folder of policies and its patterns of "
+		"secrets.  With a mistake in them it refuses all of it, says where the mistake is, "
+		"and goes on as before.  Runs in progress keep their policy, limits and budgets.  What "
+		"only a restart can change is listed and stays as it was.  The act is recorded: cectl "
+		"acts.\n"
 		"Exits with 1 when the daemon refused.",
 	.options = OPTIONS(
 		{ 0, "reason", "TEXT", OPTION_TEXT, "reason", NULL, "why, for the record" }),

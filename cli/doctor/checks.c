@@ -1,6 +1,7 @@
 /* The checks that need no jail: the kernel and the installation. */
 #include <errno.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -105,8 +106,26 @@ PROBE(quota)
 		scarce, least, needed);
 }
 
+/* Whether the kernel has a profile called ced.  -1: only root may read that. */
+static int has_profile(void)
+{
+	FILE *table = fopen("/sys/kernel/security/apparmor/profiles", "re");
+	char line[256];
+	int found = 0;
+
+	if (!table)
+		return -1;
+	while (!found && fgets(line, sizeof(line), table))
+		found = strncmp(line, "ced ", strlen("ced ")) == 0;
+	(void)fclose(table);
+	return found;
+}
+
 PROBE(apparmor)
 {
+	static const char *const words[] = { "the profile ced is not loaded",
+		"and the profile ced allows them" };
+	int profile = has_profile();
 	char enabled[8];
 	char label[128];
 	long restricts = doctor_sysctl("kernel/apparmor_restrict_unprivileged_userns");
@@ -121,10 +140,14 @@ PROBE(apparmor)
 	doctor_line("/proc/self/attr/apparmor/current", label, sizeof(label));
 	if (label[0] == '\0')
 		doctor_line("/proc/self/attr/current", label, sizeof(label));
-	FOUND("active, %s here, user namespaces %s", label[0] ? label : "no profile",
-		restricts == 1 ? "only for programs whose profile allows them" : "not restricted");
+	FOUND("active, %s here, user namespaces %s%s%s", label[0] ? label : "no profile",
+		restricts == 1 ? "only for programs whose profile allows them" : "not restricted",
+		restricts == 1 && profile >= 0 ? "; " : "",
+		restricts == 1 && profile >= 0 ? words[profile] : "");
 	if (restricts == 1)
 		finding->state = STATE_NOTE;
+	if (restricts == 1 && profile == 0)
+		REPAIR("%s", repair_apparmor());
 	return 0;
 }
 

@@ -90,6 +90,9 @@ void doctor_fail(const struct patient *patient, struct finding *finding, const s
 /* Replaces the repair where the host says why it refuses (repair.c). */
 void repair_find(const struct patient *patient, const struct err *err, struct finding *finding);
 
+/* What to type where AppArmor restricts user namespaces. */
+const char *repair_apparmor(void);
+
 /*
  * A number in a file below /proc/sys, or -1; and the first line of a file, "" when there is none.
  */

@@ -19,6 +19,12 @@
 	"/usr/{,local/}{bin/ced-spawner,libexec/ced/ced-probe} flags=(unconfined) { " \
 	"userns, }\\n' >/etc/apparmor.d/ced && apparmor_parser -r /etc/apparmor.d/ced"
 
+/* The same with the profile that comes with ced. */
+#define APPARMOR_SHIPPED "/usr/share/ced/apparmor.d/ced"
+#define APPARMOR_REPAIR_SHIPPED                                       \
+	"install -m 644 " APPARMOR_SHIPPED " /etc/apparmor.d/ced && " \
+	"apparmor_parser -r /etc/apparmor.d/ced"
+
 #define CONTAINER_REPAIR                                                                       \
 	"a container's filter or a service's hardening refuses it: run ced on the host, take " \
 	"RestrictNamespaces= out of the unit, or start the container with "                    \
@@ -34,14 +40,14 @@ static const struct cause {
 	int sys_errno;
 	const char *sysctl;
 	long value; /* of the sysctl, which refuses */
-	const char *repair;
+	const char *repair; /* NULL: that of AppArmor */
 } causes[] = {
 	{ "jail", NULL, ANY, "kernel/unprivileged_userns_clone", 0, SYSCTL_REPAIR("kernel.unprivileged_userns_clone=1") },
 	{ "jail", NULL, ENOSPC, "user/max_user_namespaces", 0, SYSCTL_REPAIR("user.max_user_namespaces=15000") },
 	{ "worker", NULL, ENOSPC, "user/max_user_namespaces", 0, SYSCTL_REPAIR("user.max_user_namespaces=15000") },
-	{ "jail", NULL, EPERM, "kernel/apparmor_restrict_unprivileged_userns", 1, APPARMOR_REPAIR },
-	{ "jail", NULL, EACCES, "kernel/apparmor_restrict_unprivileged_userns", 1, APPARMOR_REPAIR },
-	{ "worker", NULL, ANY, "kernel/apparmor_restrict_unprivileged_userns", 1, APPARMOR_REPAIR },
+	{ "jail", NULL, EPERM, "kernel/apparmor_restrict_unprivileged_userns", 1, NULL },
+	{ "jail", NULL, EACCES, "kernel/apparmor_restrict_unprivileged_userns", 1, NULL },
+	{ "worker", NULL, ANY, "kernel/apparmor_restrict_unprivileged_userns", 1, NULL },
 	{ "filters", "filters", EACCES, "vm/memfd_noexec", 2, "sysctl -w vm.memfd_noexec=1" },
 	{ "filters", "Landlock", EOPNOTSUPP, NULL, 0,
 	  "it is built in and switched off: put landlock into lsm= on the kernel's command "
@@ -59,6 +65,11 @@ static const struct cause {
 	{ "jail", NULL, ENOSYS, NULL, 0, CONTAINER_REPAIR },
 };
 /* clang-format on */
+
+const char *repair_apparmor(void)
+{
+	return access(APPARMOR_SHIPPED, R_OK) == 0 ? APPARMOR_REPAIR_SHIPPED : APPARMOR_REPAIR;
+}
 
 static bool cause_fits(const struct cause *cause, const struct err *err, const struct finding *of)
 {
@@ -190,7 +201,8 @@ void repair_find(const struct patient *patient, const struct err *err, struct fi
 		if (cause->sysctl)
 			cut_printf(finding->found + len, sizeof(finding->found) - len, "; %s = %ld",
 				cause->sysctl, cause->value);
-		cut_printf(finding->repair, sizeof(finding->repair), "%s", cause->repair);
+		cut_printf(finding->repair, sizeof(finding->repair), "%s",
+			cause->repair ? cause->repair : repair_apparmor());
 		return;
 	}
 }

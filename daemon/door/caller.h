@@ -1,7 +1,8 @@
 /*
  * The identity of the process at the other end of a client's socket, as the kernel reports it
- * (SO_PEERCRED, SO_PEERGROUPS).  The daemon reads it once, when it accepts the connection.  A
- * process that changes its uid or groups later keeps the old identity on this connection.
+ * (SO_PEERCRED, SO_PEERGROUPS).  The kernel notes it when the client connects.  A process that
+ * changes its uid or groups later keeps the old identity on this connection.  Its roles follow from
+ * the settings in force, and are determined again after a reload.
  */
 #pragma once
 

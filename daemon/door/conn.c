@@ -655,6 +655,21 @@ static int learn_caller(struct conn *conn)
 	return caller_identify(fd, &conn->services->config->roles, &conn->caller);
 }
 
+/* A connection whose caller cannot be determined again gets no role. */
+void conn_roles_changed(struct services *services)
+{
+	list_for_each(at, services->conns) {
+		struct conn *conn = container_of(at, struct conn, link);
+		struct caller now;
+		uv_os_fd_t fd = -1;
+
+		if (uv_fileno((uv_handle_t *)&conn->pipe, &fd) < 0 ||
+			caller_identify(fd, &services->config->roles, &now) < 0)
+			now.roles = 0;
+		conn->caller.roles = now.roles;
+	}
+}
+
 /*
  * Replies with an error to a request that has already arrived.  Without it the client would only
  * see a closed connection.  Neither the read nor the write blocks.

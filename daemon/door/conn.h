@@ -59,6 +59,12 @@ void conn_take_turn(struct fair_entry *turn);
 
 const struct caller *conn_caller(const struct conn *conn);
 
+/*
+ * The settings may name other users and groups now: determines the roles of every open connection
+ * anew, from the identity that the kernel noted when the client connected.
+ */
+void conn_roles_changed(struct services *services);
+
 /* The owner of `link` holds a reference from conn_adopt() to conn_release(). */
 void conn_adopt(struct conn *conn, struct list *link);
 void conn_release(struct conn *conn);

@@ -101,8 +101,8 @@ static int fill_address(struct sockaddr_un *address, const char *path, struct er
 	address->sun_family = AF_UNIX;
 	if (strlen(path) >= sizeof(address->sun_path))
 		return err_set(err, ERR_TOO_BIG,
-			"socket %s: the path is too long: it may have at most %zu bytes", path,
-			sizeof(address->sun_path) - 1);
+			"socket %s: the path is too long: it may have at most %zu bytes: name a shorter one",
+			path, sizeof(address->sun_path) - 1);
 	memcpy(address->sun_path, path, strlen(path) + 1);
 	return 0;
 }
@@ -116,17 +116,41 @@ static int clear_way(const struct sockaddr_un *address, struct err *err)
 	if (probe < 0)
 		return err_sys(err, "socket");
 	if (connect(probe, (const struct sockaddr *)address, sizeof(*address)) == 0)
-		return err_set(err, ERR_EXISTS, "socket %s: another daemon answers at this path",
+		return err_set(err, ERR_EXISTS,
+			"socket %s: another daemon answers at this path: stop it first, or name another path",
 			address->sun_path);
 	if (lstat(address->sun_path, &info) < 0)
 		return 0;
 	if (!S_ISSOCK(info.st_mode))
 		return err_set(err, ERR_EXISTS,
-			"socket %s: a file that is no socket is in its place", address->sun_path);
+			"socket %s: a file that is no socket is in its place: remove it, or name another path",
+			address->sun_path);
 	if (unlink(address->sun_path) < 0)
 		return err_sys(
 			err, "socket %s: the daemon cannot remove the old one", address->sun_path);
 	return 0;
+}
+
+/* Says who cannot make it, and what an administrator types. */
+static int cannot_make(const char *path, struct err *err)
+{
+	unsigned uid = geteuid();
+	const char *slash = strrchr(path, '/');
+	const char *folder = slash ? path : ".";
+	int folder_len = slash ? (int)(slash - path) : 1;
+	bool missing = errno == ENOENT;
+	size_t len;
+
+	(void)err_sys(err, "uid %u cannot make the socket %s", uid, path);
+	len = strlen(err->text);
+	if (missing)
+		cut_printf(err->text + len, sizeof(err->text) - len,
+			": type install -d -o %u -g %u %.*s", uid, (unsigned)getegid(), folder_len,
+			folder);
+	else if (err->sys_errno == EACCES)
+		cut_printf(err->text + len, sizeof(err->text) - len, ": type chown %u: %.*s", uid,
+			folder_len, folder);
+	return -1;
 }
 
 /*
@@ -147,7 +171,7 @@ static int make_socket(const char *path, const char *mode_text, struct err *err)
 	if (fchmod(sock, mode) < 0 ||
 		bind(sock, (const struct sockaddr *)&address, sizeof(address)) < 0 ||
 		chmod(path, mode) < 0)
-		return err_sys(err, "uid %u cannot make the socket %s", (unsigned)geteuid(), path);
+		return cannot_make(path, err);
 	return take_fd(&sock);
 }
 
@@ -274,6 +298,28 @@ static void learn_path(struct listener *listener, int fd)
 			(int)sizeof(address.sun_path), address.sun_path);
 }
 
+/* The settings about the socket are not in force then, which an administrator may not expect. */
+static void compare_with_settings(const struct listener *listener, const char *path)
+{
+	const char *mode_text = listener->services->config->socket_mode;
+	mode_t mode = (mode_t)strtoul(mode_text, NULL, 8);
+	char why[256];
+	struct stat info;
+
+	if (strcmp(listener->path, path) != 0)
+		cut_printf(why, sizeof(why), "the setting is socket = %s", path);
+	else if (lstat(listener->path, &info) == 0 && (info.st_mode & 0777) != mode)
+		cut_printf(why, sizeof(why),
+			"the setting is socket_mode = %s, and its mode is %04o", mode_text,
+			(unsigned)(info.st_mode & 0777));
+	else
+		return;
+	log_event(LOG_LEVEL_WARNING, "socket.other", LOG_STR("path", listener->path),
+		LOG_STR("why", why),
+		LOG_STR("repair",
+			"systemd made the socket: systemctl edit ced.socket, with ListenStream= or SocketMode="));
+}
+
 static int open_listener(struct listener *listener, const char *path, struct err *err)
 {
 	int fd = host_listen_fd();
@@ -281,6 +327,7 @@ static int open_listener(struct listener *listener, const char *path, struct err
 	listener->handed_over = fd >= 0;
 	if (listener->handed_over) {
 		learn_path(listener, fd);
+		compare_with_settings(listener, path);
 	} else {
 		fd = make_socket(path, listener->services->config->socket_mode, err);
 		if (fd < 0)
@@ -312,6 +359,12 @@ struct listener *listener_start(struct services *services, const char *path, str
 		return NULL;
 	}
 	return listener;
+}
+
+void listener_drain(struct listener *listener)
+{
+	if (listener && listener->handed_over)
+		drop_pipe(listener); /* systemd has the socket too */
 }
 
 void listener_close(struct listener *listener)

@@ -19,6 +19,12 @@ struct listener *listener_start(struct services *services, const char *path, str
 struct value *listener_describe(const struct listener *listener, struct arena *arena);
 
 /*
+ * The daemon accepts no new work.  If the socket was handed over, clients that connect from here on
+ * wait for the next daemon.  Otherwise they are accepted, and told that this one ends.
+ */
+void listener_drain(struct listener *listener);
+
+/*
  * Stops listening.  Removes the socket's file when the listener made it and it is still the same.
  */
 void listener_close(struct listener *listener);

@@ -13,6 +13,7 @@ enum host_priority {
 	HOST_ALERT = 1, /* syslog's numbers */
 	HOST_WARNING = 4,
 	HOST_NOTICE = 5,
+	HOST_INFO = 6,
 };
 
 /* A field of a journal entry.  The journal names it CED_<name>. */
@@ -28,6 +29,9 @@ struct host_field {
 void host_journal(enum host_priority priority, const char *event, const char *message,
 	const struct host_field *fields, unsigned count);
 
+/* The MESSAGE_ID of an event's entries, or NULL.  systemd/ced.catalog explains each. */
+const char *host_message_id(const char *event);
+
 void host_ready(void);
 
 /* The daemon reads its settings again; `now_us` is of the monotonic clock. */
@@ -37,5 +41,7 @@ void host_reloaded(void);
 void host_stopping(void);
 void host_alive(void);
 
-/* How often the service manager expects host_alive(), in ms; 0: never. */
+/*
+ * How often to call host_alive(), in ms: four times in the service manager's patience.  0: never.
+ */
 uint64_t host_watchdog_ms(void);

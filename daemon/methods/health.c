@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "daemon/loop/service_manager.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
 #include "proto/base/log.h"
@@ -92,6 +93,8 @@ static const struct check {
 	{ "inspectors", HEALTH_FAILING, "inspectors.ready", is_none,
 		"no inspector is ready: programs that need a verdict are denied",
 		"see the log: journalctl -u ced" },
+	{ "canary", HEALTH_DEGRADED, "canary.trouble", is_text, NULL,
+		"see the log (journalctl -u ced), and cectl doctor; if it lasts, systemd restarts it" },
 	{ "drain", HEALTH_DEGRADED, "drained", is_true, "an administrator stopped new runs",
 		"when the reason is gone: cectl resume" },
 	{ "log", HEALTH_DEGRADED, "log_held", is_map,
@@ -151,6 +154,10 @@ static struct health_fault *note_fault(
 		cut_printf(fault->name, sizeof(fault->name), "%s", name);
 		log_event(LOG_LEVEL_WARNING, "health.fault", LOG_STR("part", name),
 			LOG_STR("level", health_word(level)), LOG_STR("message", message));
+		host_journal(HOST_WARNING, "health.fault", message,
+			(const struct host_field[]){
+				{ "PART", name }, { "LEVEL", health_word(level) } },
+			2);
 	}
 	if (fault)
 		fault->seen = true;

@@ -16,6 +16,7 @@
 #include "daemon/record/wallclock.h"
 #include "daemon/request/approvals.h"
 #include "daemon/request/registry.h"
+#include "daemon/runs/canary.h"
 #include "daemon/services.h"
 #include "daemon/sessions/sessions.h"
 #include "daemon/workers/egress_link.h"
@@ -87,6 +88,8 @@ struct value *status_describe(
 	fill_int(&map, "subscriptions", services->events->count);
 	fill_int(&map, "queued", queue_count(services->queue));
 	fill_value(&map, "runtimes", runtimes);
+	if (services->canary->pool)
+		fill_value(&map, "canary", canary_describe(services->canary, arena));
 	if (services->pool->packages.count)
 		fill_value(&map, "packages",
 			package_sets_describe(&services->pool->packages, NULL, arena));

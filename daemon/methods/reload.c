@@ -5,16 +5,19 @@
 #include <unistd.h>
 
 #include "daemon/door/ceilings.h"
+#include "daemon/door/conn.h"
 #include "daemon/gate/blobs.h"
 #include "daemon/gate/budgets.h"
 #include "daemon/loop/service_manager.h"
 #include "daemon/methods/admin_ops.h"
 #include "daemon/methods/methods.h"
 #include "daemon/news/alerts.h"
+#include "daemon/news/events.h"
 #include "daemon/policy/allowances.h"
 #include "daemon/policy/policy_names.h"
 #include "daemon/record/gc.h"
 #include "daemon/record/recorder.h"
+#include "daemon/redact/pattern_book.h"
 #include "daemon/services.h"
 #include "daemon/sessions/sessions.h"
 #include "daemon/settings/config_check.h"
@@ -46,12 +49,14 @@ struct reload_task {
 	struct call *call; /* NULL: nobody waits for the answer */
 	struct arena arena;
 	struct config fresh;
-	struct policies *policies; /* NULL: not read, or taken */
+	struct policies *policies;     /* NULL: not read, or taken */
+	struct pattern_book *patterns; /* alike */
 	struct inspectors *inspectors;
 	struct timer *end; /* of a try */
 	struct config_changes *changes;
 	struct err err; /* empty: no fault so far */
 	bool has_new_policies;
+	bool has_new_patterns;
 	bool given_up; /* the try has failed; its end is on the way */
 	char before[DIGEST_TEXT_LEN + 1], after[DIGEST_TEXT_LEN + 1];
 	struct recording recording;
@@ -116,6 +121,7 @@ static void task_free(struct reload_task *task)
 
 	timer_close(task->end);
 	policies_close(task->policies);
+	pattern_book_release(task->patterns);
 	free(task->changes);
 	arena_done(&task->arena);
 	free(task);
@@ -155,7 +161,7 @@ static struct value *describe_changes(struct reload_task *task, bool waits)
 	return list;
 }
 
-/* {reloaded, digest_before, digest_after, policies, changed, waits, refused?} */
+/* {reloaded, digest_before, digest_after, policies, patterns, changed, waits, refused?} */
 static struct value *describe_task(struct reload_task *task)
 {
 	struct fill map = fill_start(&task->arena);
@@ -165,6 +171,7 @@ static struct value *describe_task(struct reload_task *task)
 	fill_text(&map, "digest_before", task->before);
 	fill_text(&map, "digest_after", task->after);
 	fill_bool(&map, "policies", !refused && task->has_new_policies);
+	fill_bool(&map, "patterns", !refused && task->has_new_patterns);
 	fill_value(&map, "changed", describe_changes(task, false));
 	fill_value(&map, "waits", describe_changes(task, true));
 	if (refused)
@@ -245,6 +252,8 @@ static void take_settings(struct reload_task *task)
 	sessions_set(services->sessions, config);
 	budgets_set_circuit(services->budgets, config->circuit_ms);
 	alerts_set(services->alerts);
+	conn_roles_changed(reload->services);
+	events_roles_changed(services->events);
 	gc_settings_changed(services->gc);
 }
 
@@ -258,13 +267,18 @@ static void task_take(struct reload_task *task, struct earlier *entry)
 		services->policies = take_ptr(task->policies);
 		services->inspectors = take_ptr(task->inspectors);
 	}
+	if (task->has_new_patterns) {
+		pattern_book_release(services->patterns);
+		services->patterns = take_ptr(task->patterns);
+	}
 	take_settings(task);
 	(void)policies_set_standard(services->policies, services->config->policy);
 	reload->done++;
 	reload->last_wall_us = clock_wall_us();
 	reload->trouble = (struct err)ERR_INIT;
 	log_event(LOG_LEVEL_NOTICE, "reload.done", LOG_INT("changed", task->changes->count),
-		LOG_INT("policies", task->has_new_policies));
+		LOG_INT("policies", task->has_new_policies),
+		LOG_INT("patterns", task->has_new_patterns));
 	if (reload->waiting)
 		*reload->waiting = *task->changes;
 	task_finish(task);
@@ -380,8 +394,12 @@ static void read_all(void *context)
 			(void)err_wrap(err, "configuration %s", fresh->files[0]);
 		return;
 	}
-	if (policy_names_take(task->policies, fresh, err) == 0)
-		(void)policy_names_check_alerts(task->policies, fresh, err);
+	if (policy_names_take(task->policies, fresh, err) < 0 ||
+		policy_names_check_alerts(task->policies, fresh, err) < 0)
+		return;
+	task->patterns = pattern_book_load(fresh->redactions[0] ? fresh->redactions : NULL, err);
+	if (!task->patterns && fresh->file_count)
+		(void)err_wrap(err, "configuration %s", fresh->files[0]);
 }
 
 static void on_read(void *context)
@@ -396,6 +414,7 @@ static void on_read(void *context)
 		return;
 	}
 	task->has_new_policies = !policies_are_same(task->policies, services->policies);
+	task->has_new_patterns = !pattern_book_is_same(task->patterns, services->patterns);
 	if (!task->has_new_policies)
 		task_take(task, NULL);
 	else if (try_policies(task) < 0)

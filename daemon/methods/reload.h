@@ -1,5 +1,6 @@
 /*
- * Reads settings and policies again while the daemon works: admin.reload, and SIGHUP.
+ * Reads settings, policies and patterns of secrets again while the daemon works: admin.reload, and
+ * SIGHUP.
  *
  *	IDLE --> READING (a thread) --> TRYING (an inspector reads new rules) --> IDLE
  *	            |                      |
@@ -7,7 +8,11 @@
  *
  * Nothing changes before everything is known to be right.  A run in progress keeps its policy, its
  * limits and its budgets: it holds the policies that it began with (policy.h).  Their inspectors
- * end when no run asks them any more, and their rules when no run is left that has them.
+ * end when no run asks them any more, and their rules when no run is left that has them.  It also
+ * keeps the patterns with which its masking began.
+ *
+ * Roles follow from the settings in force on open connections too.  A call in progress keeps the
+ * right with which it began.
  *
  * Settings that were fixed when the daemon started need a restart.  They keep their values, and the
  * answer names them.

@@ -7,6 +7,7 @@
 #include "daemon/door/conn.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
+#include "proto/method/method.h"
 
 #define WORD_MAX      128
 #define CATCH_UP_MS   100 /* how often to check whether a slow reader has caught up */
@@ -29,7 +30,7 @@ struct subscriber {
 	struct events *events;
 	struct conn *conn; /* NULL: it has closed */
 	struct caller caller;
-	enum right right; /* to all runs, or to its own */
+	enum right right; /* to all runs, to its own, or to none any more */
 	unsigned kinds;   /* a bit for each kind */
 	bool has_uid;     /* only runs of `uid` */
 	uint32_t uid;
@@ -50,6 +51,8 @@ static bool may_hear(const struct subscriber *subscriber, const struct event *ev
 {
 	bool wants_a_word = event->kind == EVENT_ASKED || event->kind == EVENT_APPROVED;
 
+	if (subscriber->right == RIGHT_NO)
+		return false;
 	if (subscriber->right == RIGHT_YES)
 		return true;
 	if (wants_a_word && caller_is(&subscriber->caller, ROLE_APPROVER))
@@ -260,6 +263,19 @@ bool events_subscribe(struct events *events, struct conn *conn, const struct sub
 	cut_printf(
 		subscriber->task, sizeof(subscriber->task), "%s", wanted->task ? wanted->task : "");
 	return true;
+}
+
+void events_roles_changed(struct events *events)
+{
+	list_for_each(at, &events->subscribers) {
+		struct subscriber *subscriber = container_of(at, struct subscriber, link);
+
+		if (!subscriber->conn)
+			continue;
+		subscriber->caller = *conn_caller(subscriber->conn);
+		subscriber->right =
+			method_right(method_of(METHOD_EVENTS_SUBSCRIBE), subscriber->caller.roles);
+	}
 }
 
 void events_conn_gone(struct events *events, const struct conn *conn)

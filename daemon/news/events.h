@@ -102,5 +102,8 @@ struct subscription {
  */
 bool events_subscribe(struct events *events, struct conn *conn, const struct subscription *wanted);
 
+/* The roles of connections may have changed: no subscriber gets more than its roles of now allow. */
+void events_roles_changed(struct events *events);
+
 /* Ends the subscription of a connection that closes. */
 void events_conn_gone(struct events *events, const struct conn *conn);

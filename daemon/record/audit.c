@@ -206,7 +206,8 @@ int audit_open(struct audit *audit, uv_loop_t *loop, const struct config *config
 		config->state);
 	if (audit_hold_file(audit, config, err) < 0)
 		return -1;
-	audit->signer = signer_open(config->state, &is_new, err);
+	audit->signer = config->audit_key[0] ? signer_open_file(config->audit_key, err)
+					     : signer_open(config->state, &is_new, err);
 	if (!audit->signer)
 		return -1;
 	sign_key_text(signer_public(audit->signer), key);

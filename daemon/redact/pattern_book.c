@@ -7,6 +7,7 @@
 #include "proto/base/cleanup.h"
 #include "proto/base/embedded.h"
 #include "proto/base/fdio.h"
+#include "proto/digest.h"
 #include "proto/json.h"
 #include "proto/names.h"
 
@@ -18,7 +19,7 @@
 
 extern const struct embedded redact_files[];
 
-AUTO_DEFINE(struct pattern_book, pattern_book_free);
+AUTO_DEFINE(struct pattern_book, pattern_book_release);
 
 /* ---- one rule ------------------------------------------------------------------------------- */
 
@@ -140,11 +141,22 @@ static int add_rule(struct pattern_book *book, const struct value *map, struct e
 	return off ? 0 : read_rule(book, map, rule, err);
 }
 
+static void note_text(struct pattern_book *book, const char *text, size_t len)
+{
+	struct digest digest;
+
+	digest_start(&digest);
+	digest_add(&digest, book->digest, strlen(book->digest));
+	digest_add_sized(&digest, text, len);
+	digest_end_text(&digest, book->digest);
+}
+
 static int add_text(struct pattern_book *book, const char *text, size_t len, struct err *err)
 {
 	struct value *whole = NULL;
 	const struct value *list;
 
+	note_text(book, text, len);
 	if (json_parse(&book->arena, text, len, NULL, &whole, err) < 0)
 		return -1;
 	list = value_get(whole, "patterns");
@@ -265,6 +277,7 @@ static struct pattern_book *book_new(struct err *err)
 	struct pattern_book *book = calloc(1, sizeof(*book));
 
 	if (book) {
+		book->holders = 1;
 		arena_init(&book->arena, BOOK_BYTES_MAX);
 		book->rules = arena_array(&book->arena, struct redact_rule, REDACT_RULES_MAX);
 	}
@@ -285,7 +298,7 @@ static int add_file(struct pattern_book *book, const char *path, struct err *err
 
 struct pattern_book *pattern_book_load(const char *path, struct err *err)
 {
-	auto_of(pattern_book_free) struct pattern_book *book = book_new(err);
+	auto_of(pattern_book_release) struct pattern_book *book = book_new(err);
 	const struct embedded *file = redact_files;
 
 	if (!book || !book->rules)
@@ -307,16 +320,27 @@ struct pattern_book *pattern_book_load(const char *path, struct err *err)
 
 struct pattern_book *pattern_book_parse(const char *text, size_t len, struct err *err)
 {
-	auto_of(pattern_book_free) struct pattern_book *book = book_new(err);
+	auto_of(pattern_book_release) struct pattern_book *book = book_new(err);
 
 	if (!book || !book->rules || add_text(book, text, len, err) < 0 || finish(book, err) < 0)
 		return NULL;
 	return take_ptr(book);
 }
 
-void pattern_book_free(struct pattern_book *book)
+bool pattern_book_is_same(const struct pattern_book *book, const struct pattern_book *other)
 {
-	if (!book)
+	return strcmp(book->digest, other->digest) == 0;
+}
+
+struct pattern_book *pattern_book_hold(struct pattern_book *book)
+{
+	book->holders++;
+	return book;
+}
+
+void pattern_book_release(struct pattern_book *book)
+{
+	if (!book || --book->holders)
 		return;
 	arena_done(&book->arena);
 	free(book);

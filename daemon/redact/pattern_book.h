@@ -14,12 +14,13 @@
  *	] }
  *
  * When a file is read, each pattern is tested with its own examples, and rejected if one fails.
- * The book is read-only afterwards; any thread may use it.
+ * The book is read-only afterwards; any thread may use it.  The loop counts who holds it.
  */
 #pragma once
 
 #include "daemon/redact/multi_match.h"
 #include "proto/base/err.h"
+#include "proto/digest.h"
 #include "proto/schema/pattern.h"
 #include "proto/value.h"
 
@@ -39,11 +40,20 @@ struct pattern_book {
 	struct redact_rule *rules;
 	size_t count;
 	struct multi_match *words; /* the mark of a word is the index of its rule */
+	unsigned holders;
+	char digest[DIGEST_TEXT_LEN + 1]; /* of all texts that it was read from */
 };
 
-/* Reads the shipped patterns and those in the file `path`, which may be NULL.  NULL with *err. */
+/*
+ * Reads the shipped patterns and those in the file `path`, which may be NULL.  The caller holds the
+ * book.  NULL with *err.
+ */
 struct pattern_book *pattern_book_load(const char *path, struct err *err);
-void pattern_book_free(struct pattern_book *book); /* accepts NULL */
+struct pattern_book *pattern_book_hold(struct pattern_book *book);
+void pattern_book_release(struct pattern_book *book); /* accepts NULL */
+
+/* Whether both were read from the same texts. */
+bool pattern_book_is_same(const struct pattern_book *book, const struct pattern_book *other);
 
 /* Makes a book from one text alone, for tests. */
 struct pattern_book *pattern_book_parse(const char *text, size_t len, struct err *err);

@@ -63,7 +63,7 @@ static enum stage mask_and_go_on(struct request *request, size_t bytes)
 static void redactor_prepare(struct request *request)
 {
 	if (!request->masked.redactor.book)
-		redactor_init(&request->masked.redactor, request->services->patterns, NULL,
+		redactor_init(&request->masked.redactor, request_patterns(request), NULL,
 			&request->arena);
 }
 

@@ -7,6 +7,7 @@
 #include "daemon/door/ceilings.h"
 #include "daemon/door/conn.h"
 #include "daemon/loop/discard.h"
+#include "daemon/redact/pattern_book.h"
 #include "daemon/request/registry.h"
 #include "daemon/request/stages.h"
 #include "daemon/services.h"
@@ -142,6 +143,7 @@ void request_free(struct request *request)
 	registry_remove(services->runs, request);
 	ceilings_let_go(services->ceilings, request->caller.uid, request->held_bytes);
 	request_release_policies(request);
+	pattern_book_release(request->patterns);
 	discard(services->state->closing ? NULL : services->loop, &request->arena, request->bytes);
 	free(request);
 	go_on(services, entered);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "daemon/door/conn.h"
+#include "daemon/redact/pattern_book.h"
 #include "daemon/services.h"
 #include "proto/base/clock.h"
 #include "proto/ulid.h"
@@ -146,6 +147,13 @@ void request_release_policies(struct request *request)
 	if (request->parked_under)
 		policies_release(request->parked_under, false);
 	request->policies = request->parked_under = NULL;
+}
+
+const struct pattern_book *request_patterns(struct request *request)
+{
+	if (!request->patterns)
+		request->patterns = pattern_book_hold(request->services->patterns);
+	return request->patterns;
 }
 
 struct wish request_wish(struct request *request)

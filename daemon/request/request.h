@@ -151,6 +151,7 @@ struct request {
 	struct policies *policies;     /* that the policy is of; held */
 	struct policies *parked_under; /* held: those before an approval, or NULL */
 	bool may_ask;                  /* these policies, for a verdict */
+	struct pattern_book *patterns; /* held, once something of it was masked; or NULL */
 	size_t texts_judged;           /* number of judged texts: the program first, then files */
 	struct parking *parking;       /* set once the run was parked for approval: approvals.h */
 	bool awaits_network;           /* its program is over, its connections are not told yet */
@@ -242,6 +243,9 @@ void request_take_policies(struct request *request);
 void request_is_judged(struct request *request);
 
 void request_release_policies(struct request *request);
+
+/* The patterns of secrets that it is masked with: those in force when that began. */
+const struct pattern_book *request_patterns(struct request *request);
 
 /* What it wants of this host.  Needs the runtime. */
 struct wish request_wish(struct request *request);

@@ -295,6 +295,7 @@ static void call_work(struct run_call *call, size_t bytes, work_fn *work, work_f
 	call->is_long = bytes > AT_ONCE && !services->state->closing;
 	services->state->examining++;
 	call->calls->threads++;
+	(void)request_patterns(request); /* held here, since threads do not count holders */
 	if (call->is_long && thread_work_start(services->thread_work, request->caller.uid, work,
 				     done, call) == 0)
 		return;
@@ -320,10 +321,10 @@ static void calls_let_end(struct run_calls *calls)
 
 static struct redactor redactor_of(struct run_call *call)
 {
-	const struct request *request = call->calls->request;
+	struct request *request = call->calls->request;
 	struct redactor redactor;
 
-	redactor_init(&redactor, request->services->patterns, request->masked.redactor.secrets,
+	redactor_init(&redactor, request_patterns(request), request->masked.redactor.secrets,
 		&call->arena);
 	redactor_allow(&redactor, call->is_long ? REDACT_WORK_LONG : REDACT_WORK_SHORT);
 	return redactor;

@@ -1,12 +1,17 @@
 #include "daemon/request/run_events.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "daemon/loop/service_manager.h"
 #include "daemon/news/events.h"
 #include "daemon/request/call_approval.h"
 #include "daemon/request/parking.h"
 #include "daemon/request/request.h"
 #include "daemon/services.h"
+#include "daemon/settings/config.h"
+#include "proto/base/container.h"
 
 #define EVENT_BYTES ((size_t)32 << 10)
 #define RULES_MOST  16
@@ -211,12 +216,46 @@ void event_call_approved(const struct call_approval *asked)
 	send_call_event(asked, EVENT_APPROVED);
 }
 
+/* ---- the journal ---------------------------------------------------------------------------- */
+
+static bool goes_into_journal(const struct request *request)
+{
+	const char *which = request->services->config->journal_runs;
+
+	if (strcmp(which, "failed") == 0)
+		return request->result.outcome != OUTCOME_OK;
+	return strcmp(which, "all") == 0;
+}
+
+static void write_journal(const struct request *request)
+{
+	const struct job_result *result = &request->result;
+	const char *outcome = outcome_word(result->outcome);
+	bool ok = result->outcome == OUTCOME_OK;
+	const char *agent = agent_of(request);
+	char message[sizeof(result->run_id) + 64];
+	char uid[16];
+	const struct host_field fields[] = {
+		{ "RUN_ID", result->run_id },
+		{ "OUTCOME", outcome },
+		{ "UID", uid },
+		{ "AGENT", agent ? agent : "" },
+		{ "CODE_HASH", result->code_hash },
+	};
+
+	(void)snprintf(uid, sizeof(uid), "%" PRIu32, request->caller.uid);
+	cut_printf(message, sizeof(message), "run %s ended as %s", result->run_id, outcome);
+	host_journal(ok ? HOST_INFO : HOST_NOTICE, "run", message, fields, COUNT_OF(fields));
+}
+
 void event_run_ended(const struct request *request)
 {
 	enum outcome outcome = request->result.outcome;
 
 	if (request->known == UNKNOWN)
 		return;
+	if (goes_into_journal(request))
+		write_journal(request);
 	if (ends[outcome].limit)
 		(void)send_event(request, EVENT_LIMIT);
 	(void)send_event(request, ends[outcome].denied ? EVENT_DENIED : EVENT_FINISHED);

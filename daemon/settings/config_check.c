@@ -181,14 +181,31 @@ static int check_checkpoint_file(const struct config *config, struct err *err)
 	return 0;
 }
 
+static int check_redactions(const struct config *config, struct err *err)
+{
+	const char *path = config->redactions;
+	struct stat st;
+
+	if (!path[0])
+		return 0;
+	if (check_path(config, "redactions", path, CONFIG_TEXT_MAX, err) < 0)
+		return -1;
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode)
+		       ? 0
+		       : setting_refuse(config, err, "redactions",
+				 "redactions = \"%s\": there is no such file: make it, or correct the path",
+				 path);
+}
+
 static int check_paths(const struct config *config, struct err *err)
 {
 	if (check_path(config, "socket", config->socket, SOCKET_PATH_MAX, err) < 0 ||
 		check_path(config, "state", config->state, CONFIG_TEXT_MAX, err) < 0 ||
-		check_checkpoint_file(config, err) < 0)
+		check_checkpoint_file(config, err) < 0 ||
+		(config->audit_key[0] && check_path(config, "audit_key", config->audit_key,
+						 CONFIG_TEXT_MAX, err) < 0))
 		return -1;
-	if (config->redactions[0] &&
-		check_path(config, "redactions", config->redactions, CONFIG_TEXT_MAX, err) < 0)
+	if (check_redactions(config, err) < 0)
 		return -1;
 	if (!config->policies[0])
 		return 0;

@@ -81,6 +81,7 @@ static int take_require(
 }
 
 static const char *const rollback_words[] = { "alarm", "refuse", NULL };
+static const char *const journal_words[] = { "none", "failed", "all", NULL };
 static const char *const cgroups_words[] = { "required", "auto", NULL };
 
 /* clang-format off */

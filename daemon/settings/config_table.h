@@ -39,7 +39,6 @@
 	X(session_ms,             7200000,   1000, 604800000,  RELOAD,  "a session ends when it is this old") \
 	X(session_queue,          16,        0,    1024,       RELOAD,  "cells of one session that may wait for the one before") \
 	X(inspectors,             2,         1,    16,         RESTART, "processes that read programs for the policy") \
-	X(inspect_ms,             1500,      50,   60000,      RESTART, "longest time to read one program; then it is denied") \
 	X(packages_check_ms,      86400000,  0,    2592000000, RESTART, "how often the digests of package sets are computed again; 0: only at the start") \
 	X(code_bytes,             256 << 10, 1,    1 * MIB,    RESTART, "largest program") \
 	X(input_bytes,            16 * MIB,  1,    256 * MIB,  RELOAD,  "largest stdin or input") \
@@ -112,10 +111,12 @@
 	X(socket,       "/run/ced/ced.sock", NULL,           RESTART, "where clients connect") \
 	X(state,        "/var/lib/ced",      NULL,           RESTART, "folder of the store") \
 	X(policies,     "",                  NULL,           RELOAD,  "folder with more policies; empty: only the shipped ones") \
-	X(redactions,   "",                  NULL,           RESTART, "file with more patterns of secrets that are masked in the record; empty: the shipped ones") \
+	X(redactions,   "",                  NULL,           RELOAD,  "file with more patterns of secrets that are masked in the record; empty: the shipped ones") \
 	X(policy,       "standard",          NULL,           RELOAD,  "policy of a run that names none") \
 	X(socket_mode,  "0660",              NULL,           RESTART, "who may connect: the socket file's permission bits") \
 	X(checkpoint_file, "",               NULL,           RESTART, "second file that checkpoints are appended to; empty: checkpoints.log in the state folder") \
+	X(audit_key,    "",                  NULL,           RESTART, "file with the key that signs checkpoints; empty: audit.key in the state folder, made at the first start") \
 	X(rollback,     "alarm",             rollback_words, RESTART, "alarm: start with a store that was rolled back, and report it; refuse: do not start") \
+	X(journal_runs, "none",              journal_words,  RELOAD,  "which runs the daemon also writes into the journal when they end: none, failed, all") \
 	X(cgroups,      "required",          cgroups_words,  RESTART, "required: do not start without cgroups; auto: use what the host has, and say so in every result")
 /* clang-format on */

@@ -52,7 +52,11 @@ int roles_read_id(bool is_group, const char *word, uint32_t *ret_id, struct err 
 		return err_set(err, ERR_MEMORY, "no memory to look up a name");
 	found = look_up(is_group, word, room, NAME_BYTES_MAX, ret_id);
 	free(room);
-	return found < 0 ? err_set(err, ERR_INVALID, "there is no %s \"%s\"", what, word) : 0;
+	return found < 0
+		       ? err_set(err, ERR_INVALID,
+				 "there is no %s \"%s\" on this host: add it, or correct the name",
+				 what, word)
+		       : 0;
 }
 
 int roles_name(struct role_list *list, bool is_group, const char *word, struct err *err)

@@ -207,14 +207,17 @@ static void set_limits(struct runtime *runtime)
 static int configure_runtime(struct runtime *runtime, const char *harness_dir, struct err *err)
 {
 	struct priv_msg msg = { .op = PRIV_RUNTIME };
+	struct err why = ERR_INIT;
 
 	cut_printf(runtime->harness, sizeof(runtime->harness), "%s/%s", harness_dir,
 		runtime_orders_folder(runtime->config));
 	runtime_orders_write(runtime->config, runtime->is_steady, runtime->is_networked,
 		runtime->harness, &msg.body.runtime);
 	runtime_orders_add_sets(runtime->pool->config, runtime->config->name, &msg.body.runtime);
-	if (spawner_ask_now(runtime->pool->spawner, &msg, err) < 0)
-		return err_wrap(err, "runtime %s", runtime->config->name);
+	if (spawner_ask_now(runtime->pool->spawner, &msg, &why) < 0)
+		return err_set(err, why.code,
+			"runtime %s: %s: correct its section, or write off = true in it",
+			runtime->config->name, why.text);
 	runtime->number = msg.id;
 	return 0;
 }

@@ -185,7 +185,7 @@ static int answer_runtime(struct spawner *spawner, struct exchange *exchange, st
 		if (strcmp(spawner->runtimes[i].asked.name, asked->name) == 0)
 			return err_set(err, ERR_EXISTS, "runtime %s exists already", asked->name);
 	if (runtime_check(&spawner->runtimes[spawner->runtime_count], asked, err) < 0)
-		return err_wrap(err, "runtime %s", asked->name);
+		return -1;
 	exchange->answer->id = spawner->runtime_count++;
 	return 0;
 }

@@ -170,7 +170,7 @@ static int find_programs(struct service *self, struct err *err)
 	else
 		cut_printf(folder, sizeof(folder), "%s/../libexec/ced", own);
 	if (!realpath(folder, real))
-		return err_sys(err, "%s", folder);
+		return err_sys(err, "no programs of ced (--libexec) in %s", folder);
 	cut_printf(self->program, sizeof(self->program), "%s/ced", real);
 	cut_printf(self->spawner.helpers[0], PATH_MAX, "%s/ced-inspector", real);
 	cut_printf(self->spawner.helpers[1], PATH_MAX, "%s/ced-egress", real);

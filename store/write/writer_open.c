@@ -45,6 +45,28 @@ static int wait_for_lock(int fd)
 	return r;
 }
 
+/* Why no file can be opened in the folder, and what an administrator types. */
+static int explain_folder(const char *folder, struct err *err)
+{
+	int why = errno;
+	unsigned uid = geteuid();
+	struct stat st;
+
+	if (stat(folder, &st) < 0 && errno == ENOENT)
+		return err_set(err, ERR_MISSING,
+			"the store: there is no folder %s: type install -d -m 700 -o %u -g %u %s",
+			folder, uid, (unsigned)getegid(), folder);
+	if (why == ENOTDIR)
+		return err_set(
+			err, ERR_INVALID, "the store: %s is no folder: name another one", folder);
+	if (why == EACCES && stat(folder, &st) == 0 && st.st_uid != uid)
+		return err_set(err, ERR_DENIED,
+			"the store: %s belongs to uid %u, and the daemon is uid %u: type chown -R %u: %s",
+			folder, (unsigned)st.st_uid, uid, uid, folder);
+	errno = why;
+	return err_sys(err, "the store: %s/" LOCK_FILE, folder);
+}
+
 /* Locks the folder for this process until the descriptor is closed. */
 static int lock_folder(struct store *store, const char *folder, struct err *err)
 {
@@ -56,11 +78,12 @@ static int lock_folder(struct store *store, const char *folder, struct err *err)
 		return err_set(err, ERR_MEMORY, "the store: no memory");
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, MODE_FILE);
 	if (fd < 0)
-		return err_sys(err, "the store: %s", path);
+		return explain_folder(folder, err);
 	if (wait_for_lock(fd) < 0) {
 		if (errno == EWOULDBLOCK)
-			return err_set(
-				err, ERR_BUSY, "the store: another ced writes to %s", folder);
+			return err_set(err, ERR_BUSY,
+				"the store: another ced writes to %s: stop it first, or name another folder",
+				folder);
 		return err_sys(err, "the store: %s", path);
 	}
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))

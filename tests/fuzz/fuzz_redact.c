@@ -57,6 +57,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	book = pattern_book_parse(text, book_len, &err);
 	for (unsigned cut = 0; book && cut <= (REDACT_CUT_FRONT | REDACT_CUT_END); cut++)
 		mask(book, text + rest, len - rest, cut);
-	pattern_book_free(book);
+	pattern_book_release(book);
 	return 0;
 }

@@ -328,5 +328,16 @@ for number, check in TRIED:
 if len(TRIED) < 100:
     complaints.append(f"{ATTACKS}: it has only {len(TRIED)} checks")
 
+# ---- alerts and parts of health ---------------------------------------------------------------
+
+RUNBOOK = "docs/operations/runbook.md"
+MONITORING = "docs/operations/monitoring.md"
+ALERTS = table("alerts", r"- alert: (\w+)", "examples/monitoring/ced.rules.yml")
+PARTS = table("parts of health", r'\n\t\{ "(\w+)", HEALTH_', "daemon/methods/health.c")
+expect(RUNBOOK, "Each alert", "the alert", ALERTS)
+expect(RUNBOOK, "Each alert", "the part of health", PARTS)
+expect(MONITORING, "Alerts about the daemon", "the alert", ALERTS)
+expect(MONITORING, "One word", "the part of health", PARTS)
+
 print("\n".join(complaints) or f"documented: ok, {len(METHODS)} methods, {len(OUTCOMES)} outcomes, {len(LIMITS)} limits")
 sys.exit(bool(complaints))

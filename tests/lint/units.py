@@ -58,6 +58,7 @@ LISTED = {
     **each("cli/commands", "config", COMMAND, ["tests/scenario/220-config-commands.t"]),
     **each("cli/commands", "reload", COMMAND, ["tests/scenario/221-reload.t"]),
     **each("cli/commands", "metrics metrics_text", COMMAND, ["tests/scenario/116-metrics.t"]),
+    "daemon/runs/canary.c": ("it needs warm workers", ["tests/scenario/225-watchdog.t"]),
     "cli/commands/complete.c": (COMMAND, ["tests/scenario/210-completion.t"]),
     "cli/commands/call.c": (COMMAND, ["tests/scenario/166-cectl-conformance.t"]),
     "cli/commands/otlp.c": (COMMAND, ["tests/scenario/603-export.t"]),

@@ -186,7 +186,7 @@ static const struct {
 	{ "alert x { outcome = {\"denied_policy\",\n \"policy_deny\"} }",
 		"line 1: outcome: there is no outcome \"denied_policy\"; docs/PROTOCOL.md lists them" },
 	{ "admins = {\n 0,\n nobody-of-that-name}\n",
-		"line 3: admins: there is no user \"nobody-of-that-name\"" },
+		"line 3: admins: there is no user \"nobody-of-that-name\" on this host: add it, or correct the name" },
 };
 
 TEST(each_mistake_is_told_with_its_line_and_what_to_write)

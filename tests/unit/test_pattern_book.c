@@ -15,7 +15,7 @@ static void is_refused(const char *text, const char *why)
 	CHECK(strstr(err.text, why));
 	if (!strstr(err.text, why))
 		CHECK_STR(err.text, why);
-	pattern_book_free(book);
+	pattern_book_release(book);
 }
 
 static struct pattern_book *book_of(const char *text)
@@ -41,7 +41,7 @@ TEST(the_shipped_patterns_do_what_their_examples_say)
 	CHECK_STR(err.text, "");
 	CHECK(book);
 	CHECK(book->count >= 30);
-	pattern_book_free(book);
+	pattern_book_release(book);
 }
 
 TEST(a_book_of_ones_own_is_read)
@@ -51,7 +51,7 @@ TEST(a_book_of_ones_own_is_read)
 	CHECK_EQ_INT(book->count, 1);
 	CHECK_STR(book->rules[0].name, "house");
 	CHECK_EQ_INT(book->rules[0].after, 4096);
-	pattern_book_free(book);
+	pattern_book_release(book);
 }
 
 TEST(what_is_wrong_with_a_book_is_said)
@@ -99,7 +99,7 @@ TEST(a_later_rule_takes_the_place_of_an_earlier_one_or_switches_it_off)
 	CHECK_EQ_INT(book->count, 1);
 	CHECK(book->rules[0].off);
 	CHECK_EQ_INT(book->words->count, 0);
-	pattern_book_free(book);
+	pattern_book_release(book);
 }
 
 TEST(a_file_is_put_on_top_of_what_is_shipped)
@@ -116,7 +116,7 @@ TEST(a_file_is_put_on_top_of_what_is_shipped)
 	book = pattern_book_load(path, &err);
 	CHECK_STR(err.text, "");
 	CHECK(book && book->count > 30);
-	pattern_book_free(book);
+	pattern_book_release(book);
 	unlink(path);
 	CHECK(!pattern_book_load(path, &err));
 	CHECK(strstr(err.text, "redactions "));

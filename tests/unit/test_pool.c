@@ -278,7 +278,7 @@ TEST(a_runtime_that_the_spawner_refuses_is_named)
 	CHECK_EQ_INT(
 		pool_configure(&keeper.pool, &keeper.config, &host, keeper.link, "/libexec", &err),
 		-1);
-	CHECK_STR(err.text, "runtime python: no");
+	CHECK_STR(err.text, "runtime python: no: correct its section, or write off = true in it");
 	finish(&keeper);
 }
 

@@ -34,6 +34,33 @@ TEST(the_key_is_made_once_and_only_its_owner_may_read_it)
 	CHECK_EQ_INT(st.st_mode & 0777, 0600);
 }
 
+TEST(a_key_elsewhere_is_read_and_never_made)
+{
+	auto_shop struct shop shop;
+	bool is_new = false;
+	char path[128];
+
+	shop_init(&shop);
+	key_path(&shop, path);
+	CHECK(!signer_open_file(path, &shop.err));
+	CHECK(strstr(shop.err.text, "there is no ") && strstr(shop.err.text, "audit_key"));
+	CHECK(access(path, F_OK) < 0);
+	{
+		auto_of(signer_close) struct signer *made =
+			signer_open(shop.folder, &is_new, &shop.err);
+		auto_of(signer_close) struct signer *read = signer_open_file(path, &shop.err);
+
+		CHECK(made && read);
+		CHECK(memcmp(signer_public(made), signer_public(read), SIGN_PUBLIC_LEN) == 0);
+	}
+	CHECK_EQ_INT(chmod(path, 0400), 0);
+	{
+		auto_of(signer_close) struct signer *read = signer_open_file(path, &shop.err);
+
+		CHECK(read);
+	}
+}
+
 TEST(a_key_that_others_may_read_is_refused)
 {
 	auto_shop struct shop shop;

@@ -1,35 +1,15 @@
 # Runs as root inside the guest of vm/service.t: what docs/operations/install.md tells an administrator to
 # do, in its order.  TAP.
 
-count=0
-ok() { # status, name
-	count=$((count + 1))
-	if [ "$1" -eq 0 ]; then
-		echo "ok $count - $2"
-	else
-		echo "not ok $count - $2"
-		journalctl -u ced --no-pager | tail -n 12 | sed 's/^/# /'
-	fi
-}
-is() { # found, hoped, name
-	[ "$1" = "$2" ]
-	ok $? "$3"
-	[ "$1" = "$2" ] || printf '# found: %s\n# hoped: %s\n' "$1" "$2"
-}
-as() { # user, command...
-	local user=$1
-	shift
-	runuser -u "$user" -- "$@" 2>&1
-}
+# shellcheck source=tests/vm/guest.sh
+. "$(dirname "$0")/guest.sh"
 processes() { pgrep -c -f 'ced-spawner|libexec/ced|^ced ' || true; }
 
 systemd-sysusers
-# An emulator on a busy host needs minutes for a start.
-mkdir -p /etc/systemd/system/ced.service.d
-printf '[Service]\nTimeoutStartSec=900\n' >/etc/systemd/system/ced.service.d/slow.conf
+slow_start
 systemctl daemon-reload
-verify=$(systemd-analyze verify ced.service ced.slice 2>&1 | grep -i ced)
-is "$verify" "" "systemd has nothing to say about the unit"
+verify=$(systemd-analyze verify ced.socket ced.service ced.slice 2>&1 | grep -i ced)
+is "$verify" "" "systemd has nothing to say about the units"
 score=$(systemd-analyze security --no-pager ced.service | tail -n 1)
 echo "# $score"
 systemd-analyze security --no-pager --threshold=35 ced.service >/dev/null
@@ -100,7 +80,7 @@ systemctl reset-failed ced 2>/dev/null
 systemctl restart ced
 ok $? "and when it is gone all is well"
 
-systemctl stop ced
+systemctl stop ced.socket ced
 ok $? "it stops"
 is "$(processes)" 0 "no process is left"
 is "$(find /sys/fs/cgroup -type d -name 'ced-*' | wc -l)" 0 "no cgroup"
@@ -149,7 +129,7 @@ for option in RestrictSUIDSGID ProtectHostname ProtectControlGroups RestrictName
 	systemctl daemon-reload
 	! systemctl start ced 2>/dev/null
 	ok $? "with $option=yes there would be no jails, as docs/operations/install.md says"
-	systemctl stop ced
+	systemctl stop ced.socket ced
 	systemctl reset-failed ced 2>/dev/null
 done
 echo "1..$count"

@@ -3,7 +3,7 @@
 . "$(dirname "$0")/lib.sh"
 vm_prepare
 vm_install /usr/local
-install -D "$here/service-guest.sh" "$vm_payload/opt/service-guest.sh"
+install -D -t "$vm_payload/opt" "$here/guest.sh" "$here/service-guest.sh"
 vm_boot
 vm_tap service 'bash /opt/service-guest.sh' 1800
 done_testing
