@@ -15,8 +15,17 @@ export interface Result<T = unknown> extends Map_ {
 	ran: "no" | "yes" | "unknown";
 	stdout: string | Uint8Array;
 	stderr: string | Uint8Array;
+	/** stdout as text; what is no text in it becomes U+FFFD. */
+	readonly text: string;
 	/** The parsed output, with `schema` or `output: "json"`. */
 	value?: T;
+}
+
+/** A run that has not ended, as `start` and `wait` give it. */
+export interface Pending extends Map_ {
+	run_id: string;
+	/** Absent if it was started a moment ago. */
+	state?: "running" | "parked";
 }
 
 /** What happens while a run goes on. */
@@ -60,11 +69,21 @@ export async function runParams(code: string | Uint8Array, options: RunOptions):
 	};
 }
 
-/** The result with its value parsed by the caller's schema. */
+const TEXT: PropertyDescriptor & ThisType<Result> = {
+	get() {
+		return typeof this.stdout === "string" ? this.stdout : new TextDecoder().decode(this.stdout);
+	},
+	configurable: true,
+};
+
+/** The result with its text, and its value parsed by the caller's schema. A run that goes on has neither. */
 export function finished<T>(result: Map_, schema: Schema<T> | undefined): Result<T> {
+	if (result.outcome === undefined) return result as Result<T>;
+	Object.defineProperty(result, "text", TEXT);
 	if (!isParser(schema) || !result.ok) return result as Result<T>;
 	try {
-		return { ...result, value: schema.parse(result.value) } as unknown as Result<T>;
+		const value = schema.parse(result.value);
+		return Object.defineProperty({ ...result, value }, "text", TEXT) as unknown as Result<T>;
 	} catch (error) {
 		throw new ValueRefused(result, error);
 	}

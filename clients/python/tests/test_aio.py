@@ -37,8 +37,10 @@ class Runs(WithClient):
             await self.client.run("1", args=3)
         self.assertEqual((await self.client.check("1")).would, "run")
         started = await self.client.start("print(2)")
-        result = await self.client.wait(started.run_id)
+        result = await self.client.wait(started)
         self.assertEqual(result.text, "2\n")
+        self.assertIs(await self.client.wait(result), result)
+        self.assertEqual((await self.client.runs_get(started.run_id))["stdout"], "2\n")
         self.assertTrue((await self.client.runs_replay(result.run_id)).same)
         self.assertEqual((await self.client.run("print('[1]')", schema={"type": "array"})).value, [1])
 
