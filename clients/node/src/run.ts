@@ -34,8 +34,8 @@ export type RunEvent =
 	/** A piece of output. `text` ends at a whole character; the bytes are in `data`. */
 	| { type: "output"; stream: "stdout" | "stderr"; offset: number; data: Uint8Array; text: string }
 	| { type: "display"; main: boolean; data: Map_ }
-	/** The run waits for a person to approve it. */
-	| { type: "parked"; run_id: string; until_us: number; policy: Map_ }
+	/** The run waits for a person to approve it, or one call of a tool does. */
+	| { type: "parked"; run_id: string; until_us: number; policy: Map_; call?: number; tool?: string; rule?: string }
 	| { type: "call"; call: number; tool: string; args: Map_ };
 
 /**
@@ -50,7 +50,7 @@ export interface RunOptions<T = unknown> extends Omit<Map_, "files" | "schema" |
 	tools?: Tools;
 	/** Cancels the run. Its result then has the outcome `canceled`. */
 	signal?: AbortSignal;
-	/** Is called when the run must wait for a person. Without it, the process warns. */
+	/** Is called when the run, or a call of a tool, must wait for a person. Without it, the process warns. */
 	onParked?: (parked: Map_) => void;
 	/** Is called for each event. */
 	onEvent?: (event: RunEvent) => void;
@@ -102,7 +102,8 @@ export class Listener {
 		"run.started": (params) => this.event({ type: "started", run_id: params.run_id }),
 		"run.output": (params) => this.output(params),
 		"run.display": (params) => this.event({ type: "display", main: params.main, data: params.data }),
-		"run.parked": (params) => this.parked(params),
+		"run.parked": ({ run_id, until_us, policy }) => this.parked({ run_id, until_us, policy }),
+		"run.call_asked": ({ policy, ...call }) => this.parked({ ...call, policy: { name: policy } }),
 		"run.call": (params) => {
 			this.event({ type: "call", call: params.call, tool: params.tool, args: params.args });
 			void this.calls.made(params);
@@ -128,13 +129,12 @@ export class Listener {
 		this.event({ type: "output", stream, offset, data: bytes, text: decoder.decode(bytes, { stream: true }) });
 	}
 
-	private parked(params: Map_): void {
-		const { run_id, until_us, policy } = params as { run_id: string; until_us: number; policy: Map_ };
-		this.event({ type: "parked", run_id, until_us, policy });
-		if (this.options.onParked) this.options.onParked(params);
+	private parked(waits: Map_): void {
+		this.event({ type: "parked", ...waits } as RunEvent);
+		if (this.options.onParked) this.options.onParked(waits);
 		else if (!this.options.onEvent)
-			process.emitWarning(`the run ${run_id} waits until a person approves it (policy ${policy?.name}); ` +
-				"pass onParked to handle this", { type: "CedParked" });
+			process.emitWarning(`${waits.call ? `call ${waits.call} of ${waits.tool} by ` : ""}the run ${waits.run_id} waits ` +
+				`until a person approves it (policy ${waits.policy?.name}); pass onParked to handle this`, { type: "CedParked" });
 	}
 }
 

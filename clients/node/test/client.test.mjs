@@ -298,6 +298,17 @@ test("a run that waits for a person is visible: a callback, an event or a warnin
 	assert.deepEqual(types, ["started", "parked"]);
 	assert.equal((await stream.result).outcome, "canceled");
 
+	const tools = { send: { input: true, run: () => 1 } };
+	const calls = "import tools\ntry: tools.send()\nexcept tools.ToolError as e: print(e.code)";
+	const short = { policy: "asks", tools, limits: { calls_ms: 1000, wall_ms: 60000 } };
+	const heard = [];
+	assert.equal((await client.run(calls, { ...short, onParked: (waits) => heard.push(waits) })).text, "timeout\n");
+	assert.equal(heard.length, 1);
+	assert.deepEqual([heard[0].call, heard[0].tool, heard[0].rule, heard[0].policy], [1, "send", "tools.ask send", { name: "asks" }]);
+	const said = new Promise((resolve) => process.once("warning", resolve));
+	await client.run(calls, short);
+	assert.match((await said).message, /call 1 of send by the run \w{26} waits until a person approves it \(policy asks\)/);
+
 	const warned = new Promise((resolve) => process.once("warning", resolve));
 	const silent = new AbortController();
 	const result = client.run(code, { ...waiting, signal: silent.signal });

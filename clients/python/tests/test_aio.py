@@ -233,6 +233,13 @@ class Connections(WithClient):
             approver = subprocess.Popen([*command, parked.run_id], stdout=subprocess.DEVNULL)
             self.addCleanup(approver.wait)
 
+        async with ced.AsyncClient() as client:
+            stream = client.stream("tools.send()", tools={"send": lambda: 1}, policy="asks")
+            async for event in stream:
+                if event.type == "parked":
+                    self.assertEqual((event.call, event.tool), (1, "send"))
+                    stream.cancel()
+            self.assertEqual((await stream.result()).outcome, "canceled")
         async with ced.AsyncClient(on_parked=on_parked, on_notice=lambda method, _: heard.append(method)) as client:
             result = await client.run("import ctypes; print('approved')", policy="review")
             self.assertEqual((result.text, heard), ("approved\n", [result.run_id]))

@@ -426,8 +426,9 @@ class Approvals(WithClient):
 
     def approve(self, parked):
         """Another user decides, since nobody decides about their own runs."""
+        call = ["--call", str(parked.call)] if parked.call else []
         subprocess.run(["setpriv", "--reuid", "4002", "--regid", "4002", "--clear-groups", "cectl", "approve",
-                        parked.run_id], check=True, stdout=subprocess.DEVNULL)
+                        parked.run_id, *call], check=True, stdout=subprocess.DEVNULL)
 
     def test_a_callback_of_the_run_hears_of_it(self):
         heard = []
@@ -442,6 +443,24 @@ class Approvals(WithClient):
     def test_a_callback_of_the_client_hears_of_it(self):
         with ced.Client(on_parked=self.approve) as client:
             self.assertEqual(client.run(self.CODE, policy="review").text, "approved\n")
+
+    def test_a_call_of_a_tool_that_waits_is_heard_of_in_the_same_ways(self):
+        heard = []
+
+        def on_parked(parked):
+            heard.append((parked.call, parked.tool, parked.rule, parked.policy["name"]))
+            self.approve(parked)
+
+        result = self.client.run("print(tools.send())", tools={"send": lambda: 3}, policy="asks", on_parked=on_parked)
+        self.assertEqual((result.text, heard), ("3\n", [(1, "send", "tools.ask send", "asks")]))
+        with self.client.stream("print(tools.send())", tools={"send": lambda: 4}, policy="asks", on_parked=self.approve) as stream:
+            kinds = [event.type for event in stream]
+        self.assertEqual((kinds[:3], stream.result.text), (["started", "parked", "call"], "4\n"))
+        with self.assertLogs("ced", logging.WARNING) as said:
+            late = self.client.run("try: tools.send()\nexcept tools.ToolError as error: print(error.code)", policy="asks",
+                                   tools={"send": lambda: 5}, limits={"calls_ms": 1000})
+        self.assertEqual(late.text, "timeout\n")
+        self.assertRegex(said.output[0], r"run \w{26}, call 1 of send, waits until .*policy asks.*cectl approve \w{26} --call 1")
 
     def test_without_a_callback_the_log_says_it(self):
         for streamed in (False, True):

@@ -187,10 +187,12 @@ def parked(settings: Settings, params: Map) -> None:
 
 
 def warn_parked(event: Parked) -> None:
-    """Says in the log that a run waits for a person."""
+    """Says in the log that a run, or a call of a tool, waits for a person."""
     minutes = max(0.0, event.until_us / 1e6 - time.time()) / 60
-    log.warning("run %s waits until a person approves it (policy %s), for at most %.0f min: "
-                "cectl approve %s; leaving cancels it", event.run_id, event.policy.get("name"), minutes, event.run_id)
+    call, option = f", call {event.call} of {event.tool},", f" --call {event.call}"
+    log.warning("run %s%s waits until a person approves it (policy %s), for at most %.0f min: cectl approve %s%s; "
+                "leaving cancels it", event.run_id, call if event.call else "", event.policy.get("name"), minutes,
+                event.run_id, option if event.call else "")
 
 
 class Job:
