@@ -9,12 +9,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-from typing import (TYPE_CHECKING, Any, AsyncIterator, Awaitable, Callable, Dict, Generic, List, Optional, Tuple, Type,
+from typing import (TYPE_CHECKING, Any, AsyncIterator, Awaitable, Callable, Dict, Generic, Optional, Tuple, Type,
                     TypeVar, Union, overload)
 
 from . import steps as does
 from .core import Core, Exchange
-from .errors import ConnectionLost, NotFound
+from .errors import NotFound
 from .events import Event, Map, Parked
 from .methods import Methods, sent_params
 from .place import Path, connect, socket_path
