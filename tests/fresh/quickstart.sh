@@ -31,7 +31,7 @@ leave() {
 # --- the first terminal ---------------------------------------------------------------------------
 mapfile -t lines < <(block_of "$guide/python.md" fresh.quickstart)
 is "${#lines[@]}" 2 "python.md begins with two lines"
-typed "${lines[0]%% *#*}" "${lines[0]}" || bail "there is no build"
+typed "$(sed 's/ *#.*//' <<<"${lines[0]}")" "${lines[0]}" || bail "there is no build"
 like "$(<"$work/said")" 'memory_limit' "it shows a program that is killed"
 bash -c "exec ${lines[1]}" >"$work/daemon" 2>&1 &
 daemon=$!
@@ -41,7 +41,7 @@ for _ in {1..1200}; do
 	kill -0 "$daemon" || break
 	sleep 0.1
 done
-like "$(<"$work/daemon")" ' ready version=' "${lines[1]%% *#*}"
+like "$(<"$work/daemon")" ' ready version=' "$(sed 's/ *#.*//' <<<"${lines[1]}")"
 
 # --- the second terminal --------------------------------------------------------------------------
 install=$(block_of "$guide/python.md" 931-install)
