@@ -143,16 +143,17 @@ class TheFaceOfE2B(unittest.TestCase):
             self.assertIsNone(shown.results[0].chart, made)
 
     def test_the_environment_of_one_run(self):
-        bash = self.sandbox.create_code_context(language="bash")
-        script = self.sandbox.create_code_context(language="javascript")
-        for context, change, show in (
-                (self.sandbox._default, "import os\nos.environ['A'] = 'old'", "import os\nprint(os.environ.get('A'), os.environ.get('B'))"),
-                (script, "process.env.A = 'old'", "console.log(process.env.A ?? 'None', process.env.B ?? 'None')"),
-                (bash, "export A=old", 'echo "${A-None}" "${B-None}"')):
+        for language, change, show in (
+                ("javascript", "process.env.A = 'old'", "console.log(process.env.A ?? 'None', process.env.B ?? 'None')"),
+                ("bash", "export A=old", 'echo "${A-None}" "${B-None}"'),
+                ("python", "import os\nos.environ['A'] = 'old'", "import os\nprint(os.environ.get('A'), os.environ.get('B'))")):
+            context = self.sandbox._default if language == "python" else self.sandbox.create_code_context(language=language)
             self.sandbox.run_code(change, context=context)
             envs = {"A": "it's \"new\"", "B": "b $c"}
             self.assertEqual(self.sandbox.run_code(show, context=context, envs=envs).logs.stdout, ["it's \"new\" b $c\n"])
             self.assertEqual(self.sandbox.run_code(show, context=context).logs.stdout, ["old None\n"], "and then it is as it was")
+            if language != "python":
+                self.sandbox.remove_code_context(context)
         with self.assertRaises(e2b.TimeoutException):
             self.sandbox.run_code("while True: pass", envs={"A": "x"}, timeout=0.3)
         self.assertEqual(self.sandbox.run_code("os.environ['A']").text, "old", "after a kill, too")

@@ -254,12 +254,14 @@ def scatters_of(axes, paths):
 
 
 def bars_of(axes, bars):
-    """Of each bar the label of the tick below it, or else its place; the group is what was drawn at once."""
+    """Of each bar the name of the tick below it, or else its place; the group is what was drawn at once."""
     elements = []
     for container in axes.containers:
         lies = getattr(container, "orientation", None) == "horizontal"
         ticks = axes.yaxis if lies else axes.xaxis
-        names = {round(float(at), 9): text.get_text() for at, text in zip(ticks.get_ticklocs(), ticks.get_ticklabels())}
+        names = {}
+        if not is_of(ticks.get_major_formatter(), "matplotlib.ticker", "ScalarFormatter"):
+            names = {round(float(at), 9): text.get_text() for at, text in zip(ticks.get_ticklocs(), ticks.get_ticklabels())}
         for bar in container.patches:
             at = bar.get_y() + bar.get_height() / 2 if lies else bar.get_x() + bar.get_width() / 2
             elements.append({"label": names.get(round(float(at), 9)) or plain(at), "group": label_of(container),
