@@ -3,21 +3,33 @@
 // the median of the differences between the medians of every 50 rounds; the quartiles are in brackets.
 import { connect } from "node:net";
 
-import { Client, Core } from "ced";
+import { decode, encode } from "@msgpack/msgpack";
+import { Client } from "ced";
 
 const WARM_UP = 50;
 const BLOCK = 50;
 const rounds = Number(process.argv[2] ?? 500);
 const client = new Client();
-const core = new Core();
 const socket = connect(client.socket);
 let arrived;
-socket.on("data", (chunk) => core.feed(chunk).forEach((message) => arrived(message)));
+let came = Buffer.alloc(0);
+socket.on("data", (chunk) => {
+	came = came.length ? Buffer.concat([came, chunk]) : chunk;
+	let answer;
+	try {
+		answer = decode(came);
+	} catch (error) {
+		if (error instanceof RangeError) return; // not all of it has come
+		throw error;
+	}
+	came = Buffer.alloc(0);
+	arrived(answer);
+});
 
 const raw = () =>
 	new Promise((resolve) => {
 		arrived = resolve;
-		socket.write(core.request("run", { language: "python", code: "print(1)" }).bytes);
+		socket.write(encode([0, 1, "run", [{ language: "python", code: "print(1)" }]]));
 	});
 const timed = async (what, into) => {
 	const began = process.hrtime.bigint();

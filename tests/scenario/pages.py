@@ -14,11 +14,11 @@ In what a page prints, `…` stands for anything on its line, and alone on a lin
 the key `…` stands for other keys.
 
 A step ends with 0.  A command may fail if the page shows that: it prints a line that begins with
-`cectl: ` or `✗ `.
+`cectl: ` or `✗ `.  It must fail if the page ends it with the comment `# fails`.
 
   pages.py split PAGE FOLDER [--section HEADING | --without HEADING] [--only KIND,KIND] [--typed-by TEST]
                                                                         writes NNN.KIND, and NNN.hoped
-  pages.py fails HOPED                                                  exits with 0 if it shows a failure
+  pages.py status STEP STATUS                                           exits with 1 and says why it is wrong
   pages.py compare HOPED FOUND [--measured] [--json]                    exits with 1 and says how they differ
   pages.py mcp STEP                                                     prints each answer in a line
 """
@@ -51,7 +51,7 @@ MEASURED = (
     (r"[ \t\r]+", " "),
 )
 PROGRAMS = ("python", "js", "ts", "lua")
-BLOCK = re.compile(r"^(?:<!-- (?P<mark>.+) -->\n)?```(?P<kind>\w*)\n(?P<text>.*?)^```$", re.M | re.S)
+BLOCK = re.compile(r"^(?:<!-- (?P<mark>[^\n]+) -->\n)?```(?P<kind>\w*)\n(?P<text>.*?)^```$", re.M | re.S)
 COMMAND = re.compile(r"^\$ (.*\n(?:> .*\n)*)((?:(?!\$ ).*\n)*)", re.M)
 
 
@@ -111,8 +111,16 @@ def split(arguments):
 FAILS = re.compile(r"^(cectl: |✗ )", re.M)
 
 
-def fails(arguments):
-    return int(not FAILS.search(pathlib.Path(arguments.hoped).read_text(encoding="utf-8")))
+def status(arguments):
+    """Whether the page says that its step ends so."""
+    step = pathlib.Path(arguments.step)
+    hoped = step.with_suffix(".hoped")
+    said = step.suffix == ".console" and step.read_text(encoding="utf-8").rstrip().endswith("# fails")
+    may = step.suffix == ".console" and FAILS.search(hoped.read_text(encoding="utf-8"))
+    if said != (arguments.status != 0) and not (may and not said):
+        print(f"it ends with {arguments.status}, and the page says otherwise")
+        return 1
+    return 0
 
 
 # ---- comparing -----------------------------------------------------------------------------------
@@ -196,9 +204,10 @@ def main():
     word.add_argument("--only")
     word.add_argument("--typed-by")
     word.set_defaults(do=split)
-    word = words.add_parser("fails")
-    word.add_argument("hoped")
-    word.set_defaults(do=fails)
+    word = words.add_parser("status")
+    word.add_argument("step")
+    word.add_argument("status", type=int)
+    word.set_defaults(do=status)
     word = words.add_parser("compare")
     word.add_argument("hoped")
     word.add_argument("found")

@@ -125,10 +125,7 @@ page_complaint() {
 	case $step in
 	*.mcp) /usr/bin/python3 "$here/pages.py" compare --json "$hoped" "$found" "$@" ;;
 	esac
-	if [[ $status != 0 ]] && ! { [[ $step == *.console ]] && /usr/bin/python3 "$here/pages.py" fails "$hoped"; }; then
-		echo "it ends with $status, which the page does not show"
-		sed 's/^/found: /' "$found"
-	fi
+	/usr/bin/python3 "$here/pages.py" status "$step" "$status" || sed 's/^/found: /' "$found"
 	case $step in
 	*.file | *.untyped | *.mcp) ;;
 	*)

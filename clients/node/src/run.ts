@@ -91,28 +91,28 @@ export function finished<T>(result: Map_, schema: Schema<T> | undefined): Result
 
 /** Gives each notification about one run to those who asked for it. */
 export class Listener {
-	private readonly decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
+	private readonly decoders: { [stream: string]: InstanceType<typeof TextDecoder> } = {};
 	private readonly calls: Calls;
 
 	constructor(private readonly options: RunOptions, connection: Connection) {
 		this.calls = new Calls(options.tools ?? {}, connection);
 	}
 
-	private readonly notices: { [method: string]: (params: Map_) => void } = {
-		"run.started": (params) => this.event({ type: "started", run_id: params.run_id }),
-		"run.output": (params) => this.output(params),
-		"run.display": (params) => this.event({ type: "display", main: params.main, data: params.data }),
-		"run.parked": ({ run_id, until_us, policy }) => this.parked({ run_id, until_us, policy }),
-		"run.call_asked": ({ policy, ...call }) => this.parked({ ...call, policy: { name: policy } }),
-		"run.call": (params) => {
-			this.event({ type: "call", call: params.call, tool: params.tool, args: params.args });
-			void this.calls.made(params);
+	private static readonly notices: { [method: string]: (its: Listener, params: Map_) => void } = {
+		"run.started": (its, params) => its.event({ type: "started", run_id: params.run_id }),
+		"run.output": (its, params) => its.output(params),
+		"run.display": (its, params) => its.event({ type: "display", main: params.main, data: params.data }),
+		"run.parked": (its, { run_id, until_us, policy }) => its.parked({ run_id, until_us, policy }),
+		"run.call_asked": (its, { policy, ...call }) => its.parked({ ...call, policy: { name: policy } }),
+		"run.call": (its, params) => {
+			its.event({ type: "call", call: params.call, tool: params.tool, args: params.args });
+			void its.calls.made(params);
 		},
-		"run.call_over": (params) => this.calls.over(params),
+		"run.call_over": (its, params) => its.calls.over(params),
 	};
 
 	notice(method: string, params: Map_): void {
-		this.notices[method]?.(params);
+		Listener.notices[method]?.(this, params);
 	}
 
 	end(): void {
@@ -125,7 +125,7 @@ export class Listener {
 
 	private output({ stream, offset, data }: Map_): void {
 		const bytes: Uint8Array = typeof data === "string" ? Buffer.from(data) : data;
-		const decoder = this.decoders[stream as "stdout" | "stderr"];
+		const decoder = (this.decoders[stream] ??= new TextDecoder());
 		this.event({ type: "output", stream, offset, data: bytes, text: decoder.decode(bytes, { stream: true }) });
 	}
 

@@ -390,7 +390,9 @@ class AsyncClient(Methods[Awaitable[Map]]):
             return self._connection
 
     async def _send(self, effect: does.Send) -> Exchange:
-        connection = await self._open()
+        connection = self._connection
+        if connection is None or not connection.is_open():
+            connection = await self._open()
         return connection.send(effect.method, effect.params, effect.wants_events)
 
     async def _next(self, effect: does.Next) -> Optional[Event]:
