@@ -32,7 +32,7 @@ struct call_asked_notice {
 	uint32_t call;
 	const char *tool;
 	const char *policy;
-	const char *rule;  /* or NULL */
+	const char *rule; /* or NULL */
 	int64_t until_us; /* since 1970 */
 };
 

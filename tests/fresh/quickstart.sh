@@ -3,7 +3,9 @@
 # that docs/guide/python.md and docs/guide/typescript.md print, in their order.  Writes TAP.
 runtime=${XDG_RUNTIME_DIR:-}
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/../scenario" && pwd)
+# shellcheck source=tests/scenario/lib.sh
 . "$here/lib.sh"
+# shellcheck source=tests/scenario/blocks.sh
 . "$here/blocks.sh"
 unset CED_SOCKET
 export XDG_RUNTIME_DIR=$runtime
@@ -31,7 +33,7 @@ leave() {
 # --- the first terminal ---------------------------------------------------------------------------
 mapfile -t lines < <(block_of "$guide/python.md" fresh.quickstart)
 is "${#lines[@]}" 2 "python.md begins with two lines"
-typed "$(sed 's/ *#.*//' <<<"${lines[0]}")" "${lines[0]}" || bail "there is no build"
+typed "the first: ${lines[0]%%#*}" "${lines[0]}" || bail "there is no build"
 like "$(<"$work/said")" 'memory_limit' "it shows a program that is killed"
 bash -c "exec ${lines[1]}" >"$work/daemon" 2>&1 &
 daemon=$!
@@ -41,7 +43,7 @@ for _ in {1..1200}; do
 	kill -0 "$daemon" || break
 	sleep 0.1
 done
-like "$(<"$work/daemon")" ' ready version=' "$(sed 's/ *#.*//' <<<"${lines[1]}")"
+like "$(<"$work/daemon")" ' ready version=' "the second: ${lines[1]%%#*}"
 
 # --- the second terminal --------------------------------------------------------------------------
 install=$(block_of "$guide/python.md" 931-install)
@@ -49,6 +51,7 @@ eval "$install" >"$work/said" 2>&1
 status=$?
 if [[ $status != 0 ]] && grep -q 'setuptools' "$work/said"; then
 	diag "this host reaches no package index: the page's row about that"
+	# shellcheck disable=SC2016 # backticks of the page
 	row=$(grep '^| pip finds no `setuptools`' "$guide/python.md" | cut -d '|' -f 3 | grep -o '`[^`]*`' | tr -d '`' | head -n 2)
 	row=${row/apt-get install/apt-get install --yes}
 	typed "the row's lines, and pip again" "set -e; $row; $(tail -n 1 <<<"$install"); set +e"
