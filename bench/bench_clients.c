@@ -116,7 +116,8 @@ int main(int argc, char **argv)
 		raw[i] = between - began;
 		ours[i] = now_us() - between;
 	}
-	show("raw", raw + WARM_UP, rounds, 0);
+	qsort(raw + WARM_UP, rounds, sizeof(*raw), by_time);
+	show("raw", raw + WARM_UP, rounds, raw[WARM_UP + rounds / 2]);
 	show("ced_run", ours + WARM_UP, rounds, raw[WARM_UP + rounds / 2]);
 	ced_close(client);
 	close(fd);

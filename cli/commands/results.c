@@ -40,6 +40,19 @@ void results_note_parked(struct cli *cli, const struct value *parked)
 		page_text(cli, finding, "line"));
 }
 
+/* The same of a call of a tool. */
+static void note_call_asked(struct cli *cli, const struct value *asked)
+{
+	char left[UNITS_TEXT_MAX];
+
+	units_print_us(left, page_int(asked, "until_us") - clock_wall_us());
+	say(&cli->err, PAINT_YELLOW, "cectl: run %s, call %" PRId64 " of %s waits for approval",
+		page_text(cli, asked, "run_id"), page_int(asked, "call"),
+		page_text(cli, asked, "tool"));
+	say(&cli->err, PAINT_PLAIN, ", for at most %s: policy %s asks (%s)\n", left,
+		page_text(cli, asked, "policy"), page_text(cli, asked, "rule"));
+}
+
 /* ---- what it displays ----------------------------------------------------------------------- */
 
 /* Always in safe form: whoever reads this is a person.  Other types are in --json and the record. */
@@ -87,6 +100,22 @@ static void take_display(struct live *live, const struct value *item)
 	live->displayed++;
 }
 
+/* Whether something of it waits for a person now, or not any more. */
+static void take_waiting(struct live *live, const char *method, const struct value *params)
+{
+	if (strcmp(method, "run.call") == 0 || strcmp(method, "run.call_over") == 0) {
+		if (!live->canceling)
+			live->progress.what = "running";
+		return;
+	}
+	progress_erase(&live->progress);
+	live->progress.what = "waiting for approval";
+	if (strcmp(method, "run.parked") == 0)
+		results_note_parked(live->cli, params);
+	else
+		note_call_asked(live->cli, params);
+}
+
 static int on_notice(void *context, const char *method, const struct value *params, struct err *err)
 {
 	struct live *live = context;
@@ -94,6 +123,8 @@ static int on_notice(void *context, const char *method, const struct value *para
 	const struct value *data = value_get(params, "data");
 	int64_t offset = value_as_int(value_get(params, "offset"), 0);
 
+	if (strcmp(method, "run.parked") == 0 || strncmp(method, "run.call", 8) == 0)
+		take_waiting(live, method, params);
 	if (strcmp(method, "run.call") == 0 && live->answers) {
 		progress_erase(&live->progress);
 		return tool_commands_answer(live->cli, params, err);
@@ -104,12 +135,6 @@ static int on_notice(void *context, const char *method, const struct value *para
 	if (strcmp(method, "session.ended") == 0)
 		cut_printf(live->ended, sizeof(live->ended), "%s",
 			page_text(live->cli, params, "why"));
-	if (strcmp(method, "run.parked") == 0) {
-		progress_erase(&live->progress);
-		live->progress.what = "waiting for approval";
-		results_note_parked(live->cli, params);
-		return 0;
-	}
 	if (live->streams && strcmp(method, "run.display") == 0)
 		take_display(live, params);
 	if (!live->streams || strcmp(method, "run.output") != 0 || !stream ||

@@ -245,7 +245,7 @@ struct ced_watch {
 	void *context;
 	/*
 	 * A notification about this call: run.started, run.output, run.display, run.parked, run.call,
-	 * run.call_over.  Other than 0: the call is cancelled and ends with CED_STOPPED.
+	 * run.call_asked, run.call_over.  Other than 0: the call is cancelled and ends with CED_STOPPED.
 	 */
 	int (*on_event)(void *context, const char *method, struct ced_value params);
 	/* Before each wait, at least four times a second and after each signal.  As above. */

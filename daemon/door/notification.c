@@ -39,6 +39,27 @@ int notification_write_call(struct buf *buf, const struct call_notice *notice, s
 	return written;
 }
 
+int notification_write_call_asked(
+	struct buf *buf, const struct call_asked_notice *notice, struct err *err)
+{
+	struct arena arena;
+	struct value *waits;
+	int written;
+
+	arena_init(&arena, 4096);
+	waits = value_map(&arena);
+	value_map_put(&arena, waits, "run_id", value_text(&arena, notice->run_id));
+	value_map_put(&arena, waits, "call", value_uint(&arena, notice->call));
+	value_map_put(&arena, waits, "tool", value_text(&arena, notice->tool));
+	value_map_put(&arena, waits, "policy", value_text(&arena, notice->policy));
+	if (notice->rule)
+		value_map_put(&arena, waits, "rule", value_text(&arena, notice->rule));
+	value_map_put(&arena, waits, "until_us", value_int(&arena, notice->until_us));
+	written = rpc_write_notification(buf, "run.call_asked", waits, err);
+	arena_done(&arena);
+	return written;
+}
+
 int notification_write_call_over(
 	struct buf *buf, const char *run_id, uint32_t call, const char *why, struct err *err)
 {

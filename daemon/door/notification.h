@@ -1,7 +1,8 @@
 /*
  * Encodes notifications about one run: run.output carries a piece of a program's output,
  * run.display one item that it displays; run.started reports the id of the run that a request has
- * become, run.call asks for the result of a tool, and run.call_over takes that back.
+ * become, run.call asks for the result of a tool, run.call_asked says that an approver must allow the
+ * call first, and run.call_over takes either back.
  */
 #pragma once
 
@@ -25,7 +26,21 @@ struct call_notice {
 /* The same for run.call, which asks the client for a result. */
 int notification_write_call(struct buf *buf, const struct call_notice *notice, struct err *err);
 
-/* The same for run.call_over: nobody waits for this result any more. */
+/* A call that waits for an approver. */
+struct call_asked_notice {
+	const char *run_id;
+	uint32_t call;
+	const char *tool;
+	const char *policy;
+	const char *rule; /* or NULL */
+	int64_t until_us; /* since 1970 */
+};
+
+/* The same for run.call_asked. */
+int notification_write_call_asked(
+	struct buf *buf, const struct call_asked_notice *notice, struct err *err);
+
+/* The same for run.call_over: nobody waits for this call any more. */
 int notification_write_call_over(
 	struct buf *buf, const char *run_id, uint32_t call, const char *why, struct err *err);
 

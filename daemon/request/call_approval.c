@@ -67,9 +67,9 @@ void call_approval_start(struct call_approval *asked)
 	list_append(asked->request->services->asked_calls, &asked->link);
 }
 
-void call_approval_wait(struct call_approval *asked, uint64_t most_ms)
+void call_approval_wait(struct call_approval *asked, int64_t until_wall_us)
 {
-	asked->until_wall_us = clock_wall_us() + (int64_t)most_ms * 1000;
+	asked->until_wall_us = until_wall_us;
 	start_clock(asked);
 	event_call_asked(asked);
 }

@@ -71,8 +71,8 @@ const char *call_rule(struct arena *arena, const struct policy_tool *tool);
 /* What comes with `asked` is filled in; the row is being written. */
 void call_approval_start(struct call_approval *asked);
 
-/* The row is in the store: an approver may decide within `most_ms`. */
-void call_approval_wait(struct call_approval *asked, uint64_t most_ms);
+/* The row is in the store: an approver may decide until then. */
+void call_approval_wait(struct call_approval *asked, int64_t until_wall_us);
 
 /* The call is over, or goes on: nobody can decide about it any more.  May be called again. */
 void call_approval_leave(struct call_approval *asked);

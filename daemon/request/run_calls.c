@@ -32,6 +32,7 @@
 #define NOTICE_MORE 8192
 #define TEXT_MAX    1024                 /* of a message */
 #define SPARE_BYTES ((uint64_t)64 << 10) /* for the notices that calls end */
+#define CLIENT_GONE "the client that offered the tools does not read any more"
 
 enum call_state {
 	CALL_READ,
@@ -167,6 +168,7 @@ void run_calls_free(struct run_calls *calls)
 /* ---- rows ----------------------------------------------------------------------------------- */
 
 static void call_send(struct run_call *call);
+static void call_wait_for_approver(struct run_call *call);
 static void call_end(struct run_call *call);
 static void calls_dispatch(struct run_calls *calls);
 
@@ -196,10 +198,17 @@ static void call_fail(struct run_call *call, const char *code, const char *messa
 	call->message = message;
 }
 
+/* Whether the client expects to hear more of this call. */
+static bool client_knows(const struct run_call *call)
+{
+	return call->state == CALL_SENT || call->approval.state >= CALL_ASK_WAITS;
+}
+
 /* The call has no row, so it is not made. */
 static void call_lose(struct run_call *call)
 {
 	call->calls->lost++;
+	call->why = client_knows(call) ? "failed" : NULL;
 	call_fail(call, "failed", "the call could not be recorded, so it was not made");
 	call->over.call.run_id = ""; /* there is no row to end */
 	call_end(call);
@@ -225,7 +234,7 @@ static void on_made(struct recording *recording, const struct err *err)
 	else if (err)
 		call_lose(call);
 	else if (call->state == CALL_ASKED)
-		call_approval_wait(&call->approval, time_to_decide(call));
+		call_wait_for_approver(call);
 	else
 		call_send(call);
 }
@@ -598,9 +607,27 @@ static bool fits_caller(const struct request *request, const struct buf *message
 	return true;
 }
 
+/* Sends the message, or ends the call for which there is no room: then it returns false. */
+static bool call_tell(struct run_call *call, struct buf *message, bool written)
+{
+	const struct request *request = call->calls->request;
+	bool fits = written && fits_caller(request, message);
+
+	if (fits)
+		conn_send_buf(request->conn, message);
+	else if (written)
+		call_fail(call, "too_many", "there is no memory for more calls now");
+	else
+		call_fail(call, "failed", "the daemon has no memory for this call");
+	buf_done(message);
+	if (!fits)
+		call_end(call);
+	return fits;
+}
+
 static void call_send(struct run_call *call)
 {
-	struct request *request = call->calls->request;
+	const struct request *request = call->calls->request;
 	const uint64_t most_ms = time_of(call);
 	const struct call_notice notice = { .run_id = request->result.run_id,
 		.call = call->number,
@@ -611,28 +638,42 @@ static void call_send(struct run_call *call)
 	int written;
 
 	if (!is_reachable(call)) {
-		call_fail(call, "gone", "the client that offered the tools does not read any more");
+		call_fail(call, "gone", CLIENT_GONE);
 		call_end(call);
 		return;
 	}
 	buf_init(&message, 2 * call->body_len + NOTICE_MORE);
 	written = notification_write_call(&message, &notice, NULL);
 	call->timer = timer_new(request->services->loop, most_ms, 0, on_call_late, call);
-	if (written < 0 || !call->timer) {
-		buf_done(&message);
-		call_fail(call, "failed", "the daemon has no memory for this call");
-		call_end(call);
-		return;
-	}
-	if (!fits_caller(request, &message)) {
-		buf_done(&message);
-		call_fail(call, "too_many", "there is no memory for more calls now");
-		call_end(call);
-		return;
-	}
 	call->state = CALL_SENT;
-	conn_send_buf(request->conn, &message);
-	buf_done(&message);
+	(void)call_tell(call, &message, written == 0 && call->timer);
+}
+
+/*
+ * The client hears that the call waits before any approver does.  Nobody is asked about a call that
+ * the client would not get.
+ */
+static void call_wait_for_approver(struct run_call *call)
+{
+	const struct request *request = call->calls->request;
+	const int64_t until_us = clock_wall_us() + (int64_t)time_to_decide(call) * 1000;
+	const struct call_asked_notice notice = { .run_id = request->result.run_id,
+		.call = call->number,
+		.tool = call->name,
+		.policy = policy_name(request->policy),
+		.rule = call->rule,
+		.until_us = until_us };
+	struct buf message;
+	int written;
+
+	if (!is_reachable(call)) {
+		call_refuse_it(call, "gone", CLIENT_GONE);
+		return;
+	}
+	buf_init(&message, NOTICE_MORE);
+	written = notification_write_call_asked(&message, &notice, NULL);
+	if (call_tell(call, &message, written == 0))
+		call_approval_wait(&call->approval, until_us);
 }
 
 /* ---- from the record of a run that is replayed ----------------------------------------------- */
@@ -796,9 +837,11 @@ static void on_decided(struct call_approval *asked)
 		leave_asked(call);
 		call_admit(call);
 	} else if (asked->decision == PARKING_DENIED) {
+		call->why = "denied";
 		call_deny(call,
 			arena_printf(&call->arena, "uid %u denied the call: %s", asked->by, why));
 	} else {
+		call->why = "timeout";
 		call_refuse_it(call, "timeout", "no approver decided in time");
 	}
 }
@@ -1059,7 +1102,7 @@ static void end_open_call(struct run_call *call)
 {
 	bool is_canceled = request_is_canceled(call->calls->request);
 
-	if (call->state == CALL_SENT)
+	if (client_knows(call))
 		call->why = is_canceled ? "canceled" : "ended";
 	call_fail(call, "gone", "the run ended");
 	call_end(call);

@@ -10,7 +10,7 @@
  *	                       refused, denied, too late, its client or its run has gone
  *
  *	READ      its arguments are read and compared with the tool's schema, and its policy is asked
- *	ASKED     an approver must allow it (call_approval.h)
+ *	ASKED     an approver must allow it (call_approval.h), and the client knows
  *	WAITS     for its turn: calls_at_once, and the store must durably know the run
  *	RECORDED  its row must be on the disk first, since the tool has effects
  *	SENT      the client has it

@@ -5,6 +5,7 @@ console blocks.  A path is written from the root or from the page's own folder, 
 <placeholder> in it; a .c, .h and the like may go by its bare name.  A function is written with ().
 Not checked: files that the build makes, paths that begin with / or $, and file names of others.
 
+The test that a mark `<!-- typed by TEST -->` names is there and reads that page.
 ARCHITECTURE.md names every folder of source.  The index of docs/decisions lists every record with its title; --index writes that list.
 """
 
@@ -96,7 +97,7 @@ def is_path(word, tree):
 def about_span(span, folder, tree):
     """The fault of one code span, or None."""
     function = re.fullmatch(r"(\w+)\(.*\)", span)
-    test = re.fullmatch(r"(unit|cases|scenario|jail|lint|vm)\.([\w-]+)", span)
+    test = re.fullmatch(r"(unit|cases|scenario|jail|lint|vm|fresh)\.([\w-]+)", span)
     if function and function[1] not in tree.functions:
         return f"there is no function {function[1]}()"
     if test and not tree.has_test(test[1], test[2]):
@@ -152,7 +153,19 @@ def lines_of(page):
         yield number, line, language
 
 
+def about_mark(line, page):
+    """The fault of a mark that leaves a block to a test, or None."""
+    mark = re.fullmatch(r"<!-- typed by (?:(\w+)\.)?([\w-]+) -->", line)
+    if not mark:
+        return None
+    test = pathlib.Path("tests", mark[1] or "scenario", f"{mark[2]}.t")
+    if not test.is_file() or page.name not in test.read_text(encoding="utf-8"):
+        return f"{test} does not type blocks of {page.name}"
+    return None
+
+
 def about_line(line, page, tree):
+    yield about_mark(line, page)
     spans = [span for _, span in re.findall(r"(`+)(.+?)\1(?!`)", line)]
     folder = str(page.parent) if page.parent.name else ""
     if folder != "docs/decisions":  # a record names what was there when it was written

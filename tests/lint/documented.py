@@ -125,6 +125,8 @@ expect(PROTOCOL, "The run.started notification", "the key",
        table("announcements", r'value_map_put\(\s*&arena, started, "(\w+)"', "daemon/door/notification.c"))
 expect(PROTOCOL, "The run.call notification", "the key",
        table("calls", r'value_map_put\(\s*&arena, asked, "(\w+)"', "daemon/door/notification.c"))
+expect(PROTOCOL, "The run.call_asked notification", "the key",
+       table("calls that wait", r'value_map_put\(\s*&arena, waits, "(\w+)"', "daemon/door/notification.c"))
 expect(PROTOCOL, "The run.call_over notification", "the key",
        table("ends of calls", r'value_map_put\(\s*&arena, over, "(\w+)"', "daemon/door/notification.c"))
 expect(PROTOCOL, "hello", "the key",

@@ -30,6 +30,8 @@ def analyse(sandbox):
     print("heard", lines[0].strip(), lines.count("result"))
     assert base64.b64decode(charts[0].png).startswith(b"\x89PNG") and "png" in charts[0].formats()
     print("charts", len(charts), "of", len(execution.results), "main", execution.text)
+    chart = charts[0].chart
+    print("chart", chart.type.value, chart.title, chart.elements[0].points[-1])
     sandbox.run_code("sales.assign(double=sales['amount'] * 2).to_csv('out.csv', index=False)")
     print(sandbox.files.read("out.csv").splitlines()[-1])
     print([entry.name for entry in sandbox.files.list(".")], bytes(sandbox.files.read("out.csv", format="bytes"))[:5])

@@ -11,6 +11,7 @@ is "$(diff "$here/154-client-python-e2b.py" program.py | grep -c '^[<>]')" 2 "on
 exits 0 "the program runs" /usr/bin/python3 program.py
 is "$out" "heard rows 3 2
 charts 1 of 2 main 400
+chart line Sales (3, 200)
 3,200,400
 ['out.csv', 'sales.csv'] b'month'
 ['error', 'logs', 'results'] ['rows 3\n'] 400

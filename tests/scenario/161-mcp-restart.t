@@ -1,7 +1,9 @@
 #!/bin/bash
 # cectl mcp outlives its daemon: a lost program is told, and the next call connects again.  And the
 # settings that it prints for clients.
-. "$(dirname "$0")/lib.sh"
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/lib.sh"
+. "$here/pages.sh"
 daemon_start
 
 mkfifo "$work/in" "$work/out"
@@ -90,6 +92,14 @@ sys.exit(not (os.path.basename(entry["command"]) == "cectl" and os.access(entry[
 	ok $? "--config $client prints its settings"
 	like "$(cat "$work/where")" "For $client, in " "and where they belong"
 done
+page_places[/usr/bin/cectl]=$(command -v cectl)
+# shellcheck disable=SC2317 # the page calls it, on a terminal
+cectl() {
+	NO_COLOR=1 script -qec "cectl $*" /dev/null | tr -d '\r'
+}
+type_page "$here/../../docs/guide/mcp.md" --typed-by 161-mcp-restart
+is "$page_typed" 1 "the guide shows one of them"
+unset -f cectl
 is "$(cectl mcp --config vscode 2>/dev/null | /usr/bin/python3 -c 'import json,sys; print(*json.load(sys.stdin))')" servers \
 	"each client has its own key"
 like "$(cectl mcp --config zed --socket /x.sock 2>/dev/null)" '"--socket", *"/x.sock"' "a socket that was named goes into the settings"

@@ -378,6 +378,11 @@ if any(runtime["name"] == "python-data" for runtime in client.call("runtimes")["
     eq(result["display"], [], "a figure that was closed is not shown")
     result = plot("import os\nos.environ['MPLBACKEND']", env={"MPLBACKEND": "svg"})
     eq(texts(result), ["'svg'"], "a backend that the request names is left alone")
+    chart = plot("plt.bar(['a', 'b'], [3, 4]); plt.title('x');")["display"][0]["data"]["application/vnd.ced.chart+json"]
+    eq((chart["type"], chart["title"], [(bar["label"], bar["value"]) for bar in chart["elements"]]),
+       ("bar", "x", [("a", 3), ("b", 4)]), "a figure comes as numbers, too")
+    result = plot("for n in range(11): plt.plot(range(1000))")
+    eq([sorted(item["data"]) for item in result["display"]], [["image/png", "text/plain"]], "but for one with too many of them")
     table = main_of(run("import pandas as pd\npd.DataFrame({'a': range(1500), 'b': [None] * 1500, 3: pd.Timestamp('2020-01-02')})",
                         language="python-data", limits=roomy))
     eq(sorted(table), ["application/vnd.ced.table+json", "text/html", "text/plain"], "a table comes as text, HTML and values")

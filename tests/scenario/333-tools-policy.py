@@ -70,6 +70,15 @@ def waiting(**params):
     return approver.call("approvals.list", **params)["calls"]
 
 
+def heard(run_id):
+    """What the client was told of the calls of a run that wait for an approver."""
+    return [notice[1][0] for notice in box.notices if notice[0] == "run.call_asked" and notice[1][0]["run_id"] == run_id]
+
+
+def overs(run_id):
+    return [(over["call"], over["why"]) for over in box.over if over["run_id"] == run_id]
+
+
 # ---- deny ------------------------------------------------------------------------------------------
 
 result = work(TRY + "attempt('drop', table='users')\nattempt('send_all')\nattempt('other')\nattempt('search', q=1)")
@@ -121,7 +130,9 @@ ok(listed[0]["args"]["to"] == "ann" and "hunter2" not in json.dumps(listed), "wi
 eq(len(waiting(run_id=run_id)), 1, "by its run")
 eq((len(waiting(run_id=run_id, call=1)), len(waiting(run_id=run_id, call=2))), (1, 0), "and by its number")
 box.call("runs.get", run_id=run_id)
-eq([notice for notice in box.notices if notice[0] == "run.call"], [], "the client has not seen it")
+eq([notice for notice in box.notices if notice[0] == "run.call"], [], "the client has not got it")
+eq(heard(run_id), [dict(run_id=run_id, call=1, tool="send_mail", policy="mailers", rule="tools.ask send_*",
+                        until_us=listed[0]["until_us"])], "but it knows that the call waits, and until when")
 eq((code_of(other, "approvals.list"), code_of(other, "approvals.approve", run_id=run_id, call=1)), ("forbidden", "forbidden"),
    "only approvers see it")
 eq(code_of(approver, "approvals.approve", run_id=run_id, call=2), "conflict", "a call that does not wait is not decided")
@@ -136,6 +147,7 @@ result = box.finish(msgid, ECHO)
 eq((result["outcome"], result["stdout"], box.calls[-1]["args"]["key"]),
    ("ok", "send_mail {'to': 'ann', 'key': 'hunter2hunter2'}\n", "hunter2hunter2"),
    "the client gets the call, and the program its answer")
+eq((overs(run_id), len(heard(run_id))), ([], 1), "and hears no more of it")
 ok(result["calls"]["waited_us"] > 300_000, "the run has waited meanwhile", result["calls"])
 eq((event("approved")["call"], waiting()), (1, []), "and others learn that it is decided")
 row = box.record(result)[0]
@@ -155,6 +167,7 @@ approver.call("approvals.deny", run_id=run_id, call=1, reason="not bob")
 result = box.finish(msgid, ECHO)
 eq(result["stdout"].splitlines(), [f"send_mail denied uid {APPROVER} denied the call: not bob", "search {}"],
    "a call that an approver denies is an error with the reason, and the run goes on")
+eq((len(heard(run_id)), overs(run_id)), (1, [(1, "denied")]), "the client hears that nobody waits for it any more")
 eq(rows(result, "verdict", "code")[0] + (box.record(result)[0]["approval"]["decision"],), ("denied", "denied", "denied"), "the record says so")
 
 mine = connect(APPROVER, Toolbox)
@@ -171,12 +184,14 @@ result = work(TRY + "attempt('send_mail')", limits={"calls_ms": 4000})
 told = asked()[0]
 eq((result["stdout"], rows(result, "verdict", "code"), box.record(result)[0]["approval"]["decision"]),
    ("send_mail timeout no approver decided in time\n", [("refused", "timeout")], "expired"), "an approver has what calls_ms leaves, less call_ms, and half at least")
+eq((len(heard(told["run_id"])), overs(told["run_id"])), (1, [(1, "timeout")]), "the client hears of both")
 eq((waiting(), code_of(approver, "approvals.approve", run_id=told["run_id"], call=1)), ([], "conflict"), "then it is not listed any more")
 msgid = start(TRY + "attempt('send_mail')")
 run_id = asked()[0]["run_id"]
 box.finish(box.send("cancel", run_id=run_id))
 result = box.finish(msgid)
 eq((result["outcome"], rows(result, "verdict", "code"), waiting()), ("canceled", [("refused", "gone")], []), "a run that is cancelled takes its calls along")
+eq(overs(run_id), [(1, "canceled")], "and its client knows")
 leaver = connect(USER, Toolbox)
 leaver.start(TRY + "attempt('send_mail')", TOOLS, policy="mailers", limits=PATIENT)
 run_id = asked()[0]["run_id"]
@@ -204,6 +219,8 @@ result = box.finish(msgid, ECHO)
 eq([result["stdout"].splitlines().count(word) for word in ("denied", "too_many")], [32, 6], "further ones are refused")
 eq(sorted(call["args"]["number"] for call in box.calls[-32:]), list(range(0, 64, 2)), "and each approved one reaches its client")
 eq(len(box.record(result)), 70, "the record has all")
+eq((sorted(row["call"] for row in heard(run_id)), sorted(overs(run_id))),
+   (list(range(1, 65)), [(call, "denied") for call in range(2, 65, 2)]), "the client hears of each that waits, and of each that was denied")
 msgid = start("import threading\n" + TRY + """
 waits = threading.Thread(target=attempt, args=("send_mail",))
 waits.start()

@@ -12,6 +12,7 @@ policy mailers observe '{ "deny": ["drop", "send_all"], "ask": ["send_*"], "allo
 policy mailers-child mailers '{ "ask": [] }'
 policy no-drop standard '{ "deny": ["dr*"] }'
 policy none standard '{ "allow": [] }'
+policy both review '{ "ask": ["send_*"] }'
 cat >"$ced_folder/ced.conf" <<CONF
 cgroups = "auto"
 admins = {4002, 4003}
@@ -68,6 +69,7 @@ exits 0 "cectl approve RUN --call" cectl approve "$run" --call 1 --reason 'looke
 like "$out" "$run, call 1 \(send_mail\), of uid 4001 is approved" "says what is approved"
 wait "$client"
 is "$?" 0 "the run goes on"
+like "$(cat "$work/err")" "^cectl: run $run, call 1 of send_mail waits for approval, for at most [0-9.]+ s: policy mailers asks \(tools.ask send_\*\)" "cectl run has said that it waits"
 like "$(cat "$work/out")" 'a.*b' "and the program gets its answer"
 like "$(cectl show "$run")" 'send_mail.*tools.ask send_\*: approved by uid 0, in act [0-9]+: looked at it' "show says who let it"
 like "$(cectl acts)" 'approvals.approve.*looked at it' "and the record of acts"
@@ -79,6 +81,26 @@ is "$(cat "$work/out")" 'denied uid 0 denied the call: not there' "the program g
 exits 1 "nothing waits for one that is not there" cectl approvals "$run"
 like "$err" 'neither this run nor a call of it waits' "which it says"
 kill "$watch"
+
+# A run that was approved after a restart has no client.  Nobody is asked about its calls.
+as 4001 cectl run --policy both --tool 'send_mail=cat' -c '
+import ctypes
+try: tools.send_mail()
+except tools.ToolError as error: print(error.code)' >"$work/out" 2>"$work/err" &
+client=$!
+for _ in {1..600}; do
+	grep -q 'waits for approval' "$work/err" && break
+	sleep 0.1
+done
+run=$(json "$(cectl approvals --json)" 'it["waiting"][0]["run_id"]')
+daemon_stop
+wait "$client"
+daemon_start
+chmod 777 "$(dirname "$CED_SOCKET")" && chmod 666 "$CED_SOCKET"
+exits 0 "cectl approve, after a restart" cectl approve "$run"
+exits 0 "cectl wait" as 4001 cectl wait "$run"
+is "$out" gone "a call without a client fails at once"
+is "$(json "$(cectl show "$run" --json)" 'it["tool_calls"][0]["verdict"]')" refused "and the record says so"
 exits 0 "the record" cectl audit verify
 like "$out" 'no change found' "verifies"
 done_testing

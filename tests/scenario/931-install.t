@@ -3,6 +3,7 @@
 # Nothing is fetched: pip finds Debian's own wheels, npm what the build has fetched.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+. "$here/blocks.sh"
 repository=$(cd "$here/../.." && pwd)
 packages=$repository/build/node-client
 guide=$repository/docs/guide
@@ -20,15 +21,6 @@ export npm_config_offline=true npm_config_audit=false npm_config_fund=false npm_
 cd "$work/ced" || bail "no clone"
 PATH=$(dirname "$(command -v cectl)"):/usr/bin:$PATH # the python3 and the npm of Debian come first
 
-# lines PAGE: the block that the page leaves to this scenario.
-lines() {
-	awk -v mark="<!-- typed by 931-install -->" '$0 == mark { on = 1; next } on && /^```/ { if (inside) exit; inside = 1; next } inside' "$guide/$1"
-}
-# first PAGE LANGUAGE: its first program, and with the language output what that prints.
-first() {
-	awk -v mark="^\`\`\`$2\$" '$0 ~ mark { inside = 1; next } inside && /^```/ { exit } inside' "$guide/$1"
-}
-
 # Root's packages are the machine's.  What they are to bring must be there.
 # shellcheck disable=SC2317 # the lines call it
 sudo() {
@@ -39,21 +31,21 @@ if /usr/bin/python3 -m pip --version >/dev/null 2>&1; then
 	exits 1 "outside of a virtual environment, Debian's pip refuses" /usr/bin/python3 -m pip install ./clients/python
 	like "$err" 'externally-managed-environment' "with the words that the page explains"
 fi
-first python.md python >first.py
-eval "$(lines python.md)" >"$work/said" 2>&1
+first_of "$guide/python.md" python >first.py
+eval "$(block_of "$guide/python.md" 931-install)" >"$work/said" 2>&1
 ok $? "the lines of python.md install the client"
 diag "$(tail -n 5 "$work/said")"
 is "$(type -P python)" "$HOME/ced-env/bin/python" "the environment is active"
 exits 0 "its first program runs" python first.py
-is "$out" "$(first python.md output)" "and prints what the page says"
+is "$out" "$(first_of "$guide/python.md" output)" "and prints what the page says"
 exits 0 "it uses what was installed" python -c 'import ced; print(ced.__file__)'
 like "$out" '^/.*/ced-env/lib/.*/ced/__init__.py' "and not the clone"
 deactivate
 
-eval "$(lines typescript.md)" >"$work/said" 2>&1
+eval "$(block_of "$guide/typescript.md" 931-install)" >"$work/said" 2>&1
 ok $? "the lines of typescript.md install the client"
 diag "$(tail -n 5 "$work/said")"
-first typescript.md js >"$HOME/agent/first.mjs"
+first_of "$guide/typescript.md" js >"$HOME/agent/first.mjs"
 exits 0 "its first program runs" node "$HOME/agent/first.mjs"
-is "$out" "$(first typescript.md output)" "and prints what the page says"
+is "$out" "$(first_of "$guide/typescript.md" output)" "and prints what the page says"
 done_testing

@@ -8,13 +8,17 @@ A block of a page is a step, or several:
   ```mcp        what an MCP client sends after `→ ` and what it must get after `← `, as JSON
   ```output     what the step above prints
   <!-- NAME --> in front of a block of any kind: the block is a file of that name
-  <!-- typed by TEST --> in front of a block: that scenario types it
+  <!-- typed by TEST --> in front of a block: that test types it, with --typed-by TEST
 
 In what a page prints, `…` stands for anything on its line, and alone on a line for any lines.  In JSON
 the key `…` stands for other keys.
 
-  pages.py split PAGE FOLDER [--section HEADING | --without HEADING] [--only KIND,KIND]
+A step ends with 0.  A command may fail if the page shows that: it prints a line that begins with
+`cectl: ` or `✗ `.  It must fail if the page ends it with the comment `# fails`.
+
+  pages.py split PAGE FOLDER [--section HEADING | --without HEADING] [--only KIND,KIND] [--typed-by TEST]
                                                                         writes NNN.KIND, and NNN.hoped
+  pages.py status STEP STATUS                                           exits with 1 and says why it is wrong
   pages.py compare HOPED FOUND [--measured] [--json]                    exits with 1 and says how they differ
   pages.py mcp STEP                                                     prints each answer in a line
 """
@@ -47,7 +51,7 @@ MEASURED = (
     (r"[ \t\r]+", " "),
 )
 PROGRAMS = ("python", "js", "ts", "lua")
-BLOCK = re.compile(r"^(?:<!-- (?P<mark>.+) -->\n)?```(?P<kind>\w*)\n(?P<text>.*?)^```$", re.M | re.S)
+BLOCK = re.compile(r"^(?:<!-- (?P<mark>[^\n]+) -->\n)?```(?P<kind>\w*)\n(?P<text>.*?)^```$", re.M | re.S)
 COMMAND = re.compile(r"^\$ (.*\n(?:> .*\n)*)((?:(?!\$ ).*\n)*)", re.M)
 
 
@@ -55,16 +59,17 @@ def section_of(text, heading):
     return re.search(rf"^##+ {re.escape(heading)}$.*?(?=^## |\Z)", text, re.M | re.S)
 
 
-def steps(text):
+def steps(text, typed_by=None):
     """(kind, text, hoped or None) in the order of the page; the third of a `file` is its name."""
     blocks = list(BLOCK.finditer(text))
     for number, block in enumerate(blocks):
         mark, kind, content = block.group("mark", "kind", "text")
         follows = blocks[number + 1] if number + 1 < len(blocks) else None
         hoped = follows["text"] if follows is not None and follows["kind"] == "output" else None
-        if mark and mark.startswith("typed by "):
+        typist = mark.removeprefix("typed by ") if mark and mark.startswith("typed by ") else None
+        if typist != typed_by:
             continue
-        if mark:
+        if mark and not typist:
             yield "file", content, mark + "\n"
         elif kind == "console":
             for command, output in COMMAND.findall(content):
@@ -92,13 +97,29 @@ def split(arguments):
     if arguments.without:
         text = text.replace(section_of(text, arguments.without)[0], "")
     count = 0
-    chosen = [step for step in steps(text) if not arguments.only or step[0] in arguments.only.split(",")]
+    chosen = [step for step in steps(text, arguments.typed_by) if not arguments.only or step[0] in arguments.only.split(",")]
     for count, (kind, content, hoped) in enumerate(chosen, 1):
         stem = pathlib.Path(arguments.folder, f"{count:03}")
         stem.with_suffix(f".{kind}").write_text(content, encoding="utf-8")
         if hoped is not None:
             stem.with_suffix(".hoped").write_text(hoped, encoding="utf-8")
     print(count)
+    return 0
+
+
+# What a command that fails prints.
+FAILS = re.compile(r"^(cectl: |✗ )", re.M)
+
+
+def status(arguments):
+    """Whether the page says that its step ends so."""
+    step = pathlib.Path(arguments.step)
+    hoped = step.with_suffix(".hoped")
+    said = step.suffix == ".console" and step.read_text(encoding="utf-8").rstrip().endswith("# fails")
+    may = step.suffix == ".console" and FAILS.search(hoped.read_text(encoding="utf-8"))
+    if said != (arguments.status != 0) and not (may and not said):
+        print(f"it ends with {arguments.status}, and the page says otherwise")
+        return 1
     return 0
 
 
@@ -181,7 +202,12 @@ def main():
     word.add_argument("--section")
     word.add_argument("--without")
     word.add_argument("--only")
+    word.add_argument("--typed-by")
     word.set_defaults(do=split)
+    word = words.add_parser("status")
+    word.add_argument("step")
+    word.add_argument("status", type=int)
+    word.set_defaults(do=status)
     word = words.add_parser("compare")
     word.add_argument("hoped")
     word.add_argument("found")

@@ -4,6 +4,7 @@
 #   type_page PAGE --section HEADING         that section alone; --without HEADING: all but that one
 #   type_page PAGE --only console,python     blocks of these kinds alone
 #   type_page PAGE --measured                numbers of measurements may differ
+#   type_page PAGE --typed-by TEST           the blocks that the page leaves to this test
 #
 # All steps of a page happen in this shell, in one folder, in the order of the page: what one exports,
 # writes or defines is there for the next.  Functions of the scenario stand for what is not ours to
@@ -122,9 +123,9 @@ page_complaint() {
 	local step=$1 status=$2 found=$3 hoped=${1%.*}.hoped
 	shift 3
 	case $step in
-	*.mcp) /usr/bin/python3 "$here/pages.py" compare --json "$hoped" "$found" "$@" && return ;;
-	*.file | *.sh | *.untyped) [[ $status == 0 ]] || sed 's/^/found: /' "$found" ;;
+	*.mcp) /usr/bin/python3 "$here/pages.py" compare --json "$hoped" "$found" "$@" ;;
 	esac
+	/usr/bin/python3 "$here/pages.py" status "$step" "$status" || sed 's/^/found: /' "$found"
 	case $step in
 	*.file | *.untyped | *.mcp) ;;
 	*)

@@ -20,7 +20,11 @@ patient_daemon() {
 
 # python_tests_daemon: a daemon for the tests in clients/python/tests: user 4002 approves, and two sessions may be open.
 python_tests_daemon() {
+	mkdir -m 755 "$work/policies"
+	echo '{ "name": "asks", "description": "A test.", "extends": "standard", "tools": { "ask": ["send"] } }' \
+		>"$work/policies/asks.json"
 	patient_daemon 'socket_mode = "0666"
+policies = "'"$work/policies"'"
 admins = {4002}
 sessions_per_uid = 2
 sessions_max = 6

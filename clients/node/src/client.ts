@@ -6,7 +6,8 @@ import { Busy, Conflict, ConnectionLost } from "./errors.js";
 import { functionName, METHODS, type Map_, type Method, type MethodFunctions } from "./methods.js";
 import { socketPath } from "./places.js";
 import { Queue } from "./queue.js";
-import { finished, Listener, runParams, RunStream, type Result, type RunOptions } from "./run.js";
+import { finished, Listener, runParams, RunStream, type Pending, type Result, type RunOptions } from "./run.js";
+import type { Schema } from "./schema.js";
 import { Session } from "./session.js";
 import { ulid } from "./ulid.js";
 
@@ -43,6 +44,7 @@ export class Client {
 	private closed = false;
 	private readonly listeners = new Map<string, Listener>();
 	private readonly sessions = new Map<string, Session>();
+	private readonly schemas = new WeakMap<object, Schema<unknown>>(); // of runs that were started
 
 	constructor(options: ClientOptions = {}) {
 		this.socket = options.socket ?? socketPath();
@@ -69,6 +71,30 @@ export class Client {
 	/** Runs a program whose events can be iterated while it goes on. */
 	stream<T = unknown>(code: string | Uint8Array, options: RunOptions<T> = {}): RunStream<T> {
 		return new RunStream<T>((all) => this.run(code, all), options);
+	}
+
+	/**
+	 * Starts a run that goes on without this client; `wait` gives its result. A run that is refused
+	 * before it could begin has its result at once.
+	 */
+	async start<T = unknown>(code: string | Uint8Array, options: RunOptions<T> = {}): Promise<Result<T> | Pending> {
+		const started = await this.run(code, { ...options, detach: true });
+		if (options.schema !== undefined) this.schemas.set(started, options.schema);
+		return started;
+	}
+
+	/**
+	 * The result of a run when it has ended, or that it still goes on after `timeout_ms`. `run` is its
+	 * id, what `start` gave, or the params of the method. A result is given back as it is.
+	 */
+	async wait(run: string | Map_ = {}, params: Map_ = {}): Promise<Result | Pending> {
+		if (typeof run === "string") return this.wait({ run_id: run }, params);
+		if (run.outcome !== undefined) return run as Result;
+		const { state: _state, until_us: _until, policy: _policy, ...which } = run; // of one that was started
+		const answer = await this.call("wait", { ...which, ...params });
+		const schema = this.schemas.get(run);
+		if (answer.outcome === undefined && schema !== undefined) this.schemas.set(answer, schema);
+		return finished(answer, schema);
 	}
 
 	/** Opens a session. `language` is python unless you say otherwise. */
@@ -219,9 +245,11 @@ export class Client {
 	}
 }
 
-for (const method of Object.keys(METHODS).filter((name) => name !== "run"))
+for (const method of Object.keys(METHODS).filter((name) => name !== "run" && name !== "wait"))
 	Object.defineProperty(Client.prototype, functionName(method), {
-		value(this: Client, params?: Map_) {
+		value(this: Client, params: Map_ = {}) {
+			if (typeof params !== "object" || params === null)
+				throw new TypeError(`${functionName(method)} takes its params by name, such as { run_id: "01…" }`);
 			return this.call(method, params);
 		},
 	});

@@ -15,8 +15,17 @@ export interface Result<T = unknown> extends Map_ {
 	ran: "no" | "yes" | "unknown";
 	stdout: string | Uint8Array;
 	stderr: string | Uint8Array;
+	/** stdout as text; what is no text in it becomes U+FFFD. */
+	readonly text: string;
 	/** The parsed output, with `schema` or `output: "json"`. */
 	value?: T;
+}
+
+/** A run that has not ended, as `start` and `wait` give it. */
+export interface Pending extends Map_ {
+	run_id: string;
+	/** Absent if it was started a moment ago. */
+	state?: "running" | "parked";
 }
 
 /** What happens while a run goes on. */
@@ -25,8 +34,8 @@ export type RunEvent =
 	/** A piece of output. `text` ends at a whole character; the bytes are in `data`. */
 	| { type: "output"; stream: "stdout" | "stderr"; offset: number; data: Uint8Array; text: string }
 	| { type: "display"; main: boolean; data: Map_ }
-	/** The run waits for a person to approve it. */
-	| { type: "parked"; run_id: string; until_us: number; policy: Map_ }
+	/** The run waits for a person to approve it, or one call of a tool does. */
+	| { type: "parked"; run_id: string; until_us: number; policy: Map_; call?: number; tool?: string; rule?: string }
 	| { type: "call"; call: number; tool: string; args: Map_ };
 
 /**
@@ -41,7 +50,7 @@ export interface RunOptions<T = unknown> extends Omit<Map_, "files" | "schema" |
 	tools?: Tools;
 	/** Cancels the run. Its result then has the outcome `canceled`. */
 	signal?: AbortSignal;
-	/** Is called when the run must wait for a person. Without it, the process warns. */
+	/** Is called when the run, or a call of a tool, must wait for a person. Without it, the process warns. */
 	onParked?: (parked: Map_) => void;
 	/** Is called for each event. */
 	onEvent?: (event: RunEvent) => void;
@@ -60,11 +69,21 @@ export async function runParams(code: string | Uint8Array, options: RunOptions):
 	};
 }
 
-/** The result with its value parsed by the caller's schema. */
+const TEXT: PropertyDescriptor & ThisType<Result> = {
+	get() {
+		return typeof this.stdout === "string" ? this.stdout : new TextDecoder().decode(this.stdout);
+	},
+	configurable: true,
+};
+
+/** The result with its text, and its value parsed by the caller's schema. A run that goes on has neither. */
 export function finished<T>(result: Map_, schema: Schema<T> | undefined): Result<T> {
+	if (result.outcome === undefined) return result as Result<T>;
+	Object.defineProperty(result, "text", TEXT);
 	if (!isParser(schema) || !result.ok) return result as Result<T>;
 	try {
-		return { ...result, value: schema.parse(result.value) } as unknown as Result<T>;
+		const value = schema.parse(result.value);
+		return Object.defineProperty({ ...result, value }, "text", TEXT) as unknown as Result<T>;
 	} catch (error) {
 		throw new ValueRefused(result, error);
 	}
@@ -72,27 +91,28 @@ export function finished<T>(result: Map_, schema: Schema<T> | undefined): Result
 
 /** Gives each notification about one run to those who asked for it. */
 export class Listener {
-	private readonly decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
+	private readonly decoders: { [stream: string]: InstanceType<typeof TextDecoder> } = {};
 	private readonly calls: Calls;
 
 	constructor(private readonly options: RunOptions, connection: Connection) {
 		this.calls = new Calls(options.tools ?? {}, connection);
 	}
 
-	private readonly notices: { [method: string]: (params: Map_) => void } = {
-		"run.started": (params) => this.event({ type: "started", run_id: params.run_id }),
-		"run.output": (params) => this.output(params),
-		"run.display": (params) => this.event({ type: "display", main: params.main, data: params.data }),
-		"run.parked": (params) => this.parked(params),
-		"run.call": (params) => {
-			this.event({ type: "call", call: params.call, tool: params.tool, args: params.args });
-			void this.calls.made(params);
+	private static readonly notices: { [method: string]: (its: Listener, params: Map_) => void } = {
+		"run.started": (its, params) => its.event({ type: "started", run_id: params.run_id }),
+		"run.output": (its, params) => its.output(params),
+		"run.display": (its, params) => its.event({ type: "display", main: params.main, data: params.data }),
+		"run.parked": (its, { run_id, until_us, policy }) => its.parked({ run_id, until_us, policy }),
+		"run.call_asked": (its, { policy, ...call }) => its.parked({ ...call, policy: { name: policy } }),
+		"run.call": (its, params) => {
+			its.event({ type: "call", call: params.call, tool: params.tool, args: params.args });
+			void its.calls.made(params);
 		},
-		"run.call_over": (params) => this.calls.over(params),
+		"run.call_over": (its, params) => its.calls.over(params),
 	};
 
 	notice(method: string, params: Map_): void {
-		this.notices[method]?.(params);
+		Listener.notices[method]?.(this, params);
 	}
 
 	end(): void {
@@ -105,17 +125,16 @@ export class Listener {
 
 	private output({ stream, offset, data }: Map_): void {
 		const bytes: Uint8Array = typeof data === "string" ? Buffer.from(data) : data;
-		const decoder = this.decoders[stream as "stdout" | "stderr"];
+		const decoder = (this.decoders[stream] ??= new TextDecoder());
 		this.event({ type: "output", stream, offset, data: bytes, text: decoder.decode(bytes, { stream: true }) });
 	}
 
-	private parked(params: Map_): void {
-		const { run_id, until_us, policy } = params as { run_id: string; until_us: number; policy: Map_ };
-		this.event({ type: "parked", run_id, until_us, policy });
-		if (this.options.onParked) this.options.onParked(params);
+	private parked(waits: Map_): void {
+		this.event({ type: "parked", ...waits } as RunEvent);
+		if (this.options.onParked) this.options.onParked(waits);
 		else if (!this.options.onEvent)
-			process.emitWarning(`the run ${run_id} waits until a person approves it (policy ${policy?.name}); ` +
-				"pass onParked to handle this", { type: "CedParked" });
+			process.emitWarning(`${waits.call ? `call ${waits.call} of ${waits.tool} by ` : ""}the run ${waits.run_id} waits ` +
+				`until a person approves it (policy ${waits.policy?.name}); pass onParked to handle this`, { type: "CedParked" });
 	}
 }
 

@@ -2,6 +2,7 @@ import { randomBytes, randomInt } from "node:crypto";
 
 const LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 let count = randomInt(1 << 20);
+let pool = randomBytes(0); // asked for rarely: it costs as much as all the rest
 
 const letters = (value: number, length: number): string => {
 	let text = "";
@@ -15,6 +16,9 @@ const letters = (value: number, length: number): string => {
  */
 export function ulid(): string {
 	count = (count + 1) & 0xfffff;
-	const middle = Array.from(randomBytes(12), (byte) => LETTERS[byte & 31]).join("");
+	if (pool.length === 0) pool = randomBytes(12 * 100);
+	let middle = "";
+	for (const byte of pool.subarray(0, 12)) middle += LETTERS[byte & 31];
+	pool = pool.subarray(12);
 	return letters(Date.now(), 10) + middle + letters(count, 4);
 }

@@ -34,7 +34,10 @@ test("each error code of the protocol has a class", () => {
 
 test("a run that works, and one that fails", async () => {
 	const good = await ced.run("print(6 * 7)", patient);
-	assert.deepEqual([good.outcome, good.stdout], ["ok", "42\n"]);
+	assert.deepEqual([good.outcome, good.stdout, good.text], ["ok", "42\n", "42\n"]);
+	const bytes = await client.run("import sys\nsys.stdout.buffer.write(b'a\\xff')", patient);
+	assert.deepEqual([Buffer.from(bytes.stdout).length, bytes.text], [2, "a\ufffd"]);
+	assert.ok(!Object.keys(bytes).includes("text"), "the keys are those of the protocol");
 	const bad = await client.run("1 / 0", patient);
 	assert.deepEqual([bad.outcome, bad.ok, bad.error.line], ["exception", false, 1]);
 });
@@ -44,6 +47,7 @@ test("errors of the protocol have their class", async () => {
 		error instanceof ced.BadRequest && error.data.pointer === "/limits/pids" && error.name === "BadRequest");
 	await assert.rejects(client.call("no.such"), ced.UnknownMethod);
 	await assert.rejects(client.runsGet({ run_id: "01M7YCC3CPWJBKFYPEX1ZNC7W5" }), ced.NotFound);
+	assert.throws(() => client.runsGet("01M7YCC3CPWJBKFYPEX1ZNC7W5"), /runsGet takes its params by name/);
 });
 
 test("200 runs at once: none lost, none out of place", async () => {
@@ -173,7 +177,20 @@ test("done once: the same id is answered from the record", async () => {
 
 test("a detached run is fetched with wait", async () => {
 	const { run_id } = await client.run("print('later')", { ...patient, detach: true });
-	assert.equal((await client.wait({ run_id })).stdout, "later\n");
+	assert.equal((await client.wait({ run_id })).text, "later\n");
+	const schema = { parse: ({ n }) => n + 1, toJSONSchema: () => ({ type: "object", required: ["n"] }) };
+	const result = await client.wait(await client.start(`print('{"n": 1}')`, { ...patient, schema }));
+	assert.equal(result.value, 2, "the value is parsed as that of a run");
+	assert.deepEqual((await client.wait(result.run_id)).value, { n: 1 });
+	assert.equal(await client.wait(result), result);
+	const denied = await client.start("import socket", { policy: "strict" });
+	assert.deepEqual([denied.outcome, await client.wait(denied)], ["policy_denied", denied]);
+	const parked = await client.start("import ctypes", { policy: "review" });
+	assert.equal(parked.state, "parked");
+	const waits = await client.wait(parked, { timeout_ms: 0 });
+	assert.deepEqual([waits.run_id, waits.state], [parked.run_id, "parked"]);
+	await client.cancel({ run_id: parked.run_id });
+	assert.equal((await client.wait(waits)).outcome, "canceled");
 });
 
 test("events come on a connection of their own", async () => {
@@ -239,7 +256,9 @@ test("a session: cells, states, back, keep, drop, close", async (t) => {
 	const loaded = (await session.run("x = 1", patient)).session.state;
 	await session.run("x = 2", patient);
 	assert.equal((await session.run("print(x)", patient)).stdout, "2\n");
+	assert.deepEqual([session.state, session.kept.includes(loaded)], [loaded + 2, true]);
 	await session.rollback(loaded);
+	assert.equal(session.state, loaded);
 	assert.equal((await session.run("print(x)", patient)).stdout, "1\n");
 	const kept = await session.keep("good");
 	assert.equal(kept.pinned[0].name, "good");
@@ -249,9 +268,13 @@ test("a session: cells, states, back, keep, drop, close", async (t) => {
 	const events = [];
 	for await (const event of stream) events.push([event.type, event.text]);
 	assert.deepEqual(events, [["started", undefined], ["output", "cell\n"]]);
+	assert.equal(session.state, (await stream.result).session.state, "a stream says where the session stands");
 	await session.close();
 	assert.equal(await session.close(), undefined);
 	await assert.rejects(session.run("1"), ced.NotFound);
+	const killed = await client.openSession({ language: "javascript" });
+	await killed.run("process.exit()", patient);
+	assert.deepEqual([killed.state, killed.ended.why, await killed.close()], [null, "killed", undefined]);
 });
 
 test("a run that waits for a person is visible: a callback, an event or a warning", async () => {
@@ -274,6 +297,17 @@ test("a run that waits for a person is visible: a callback, an event or a warnin
 	}
 	assert.deepEqual(types, ["started", "parked"]);
 	assert.equal((await stream.result).outcome, "canceled");
+
+	const tools = { send: { input: true, run: () => 1 } };
+	const calls = "import tools\ntry: tools.send()\nexcept tools.ToolError as e: print(e.code)";
+	const short = { policy: "asks", tools, limits: { calls_ms: 1000, wall_ms: 60000 } };
+	const heard = [];
+	assert.equal((await client.run(calls, { ...short, onParked: (waits) => heard.push(waits) })).text, "timeout\n");
+	assert.equal(heard.length, 1);
+	assert.deepEqual([heard[0].call, heard[0].tool, heard[0].rule, heard[0].policy], [1, "send", "tools.ask send", { name: "asks" }]);
+	const said = new Promise((resolve) => process.once("warning", resolve));
+	await client.run(calls, short);
+	assert.match((await said).message, /call 1 of send by the run \w{26} waits until a person approves it \(policy asks\)/);
 
 	const warned = new Promise((resolve) => process.once("warning", resolve));
 	const silent = new AbortController();

@@ -37,8 +37,10 @@ class Runs(WithClient):
             await self.client.run("1", args=3)
         self.assertEqual((await self.client.check("1")).would, "run")
         started = await self.client.start("print(2)")
-        result = await self.client.wait(started.run_id)
+        result = await self.client.wait(started)
         self.assertEqual(result.text, "2\n")
+        self.assertIs(await self.client.wait(result), result)
+        self.assertEqual((await self.client.runs_get(started.run_id))["stdout"], "2\n")
         self.assertTrue((await self.client.runs_replay(result.run_id)).same)
         self.assertEqual((await self.client.run("print('[1]')", schema={"type": "array"})).value, [1])
 
@@ -231,6 +233,13 @@ class Connections(WithClient):
             approver = subprocess.Popen([*command, parked.run_id], stdout=subprocess.DEVNULL)
             self.addCleanup(approver.wait)
 
+        async with ced.AsyncClient() as client:
+            stream = client.stream("tools.send()", tools={"send": lambda: 1}, policy="asks")
+            async for event in stream:
+                if event.type == "parked":
+                    self.assertEqual((event.call, event.tool), (1, "send"))
+                    stream.cancel()
+            self.assertEqual((await stream.result()).outcome, "canceled")
         async with ced.AsyncClient(on_parked=on_parked, on_notice=lambda method, _: heard.append(method)) as client:
             result = await client.run("import ctypes; print('approved')", policy="review")
             self.assertEqual((result.text, heard), ("approved\n", [result.run_id]))

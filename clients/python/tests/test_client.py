@@ -61,6 +61,7 @@ class Runs(WithClient):
         with self.assertRaises(ced.BadRequest) as caught:
             self.client.run("1", limits={"pids": 100000})
         self.assertEqual((caught.exception.pointer, caught.exception.reason), ("/limits/pids", "range"))
+        self.assertEqual(self.client.runs_get(caught.exception.run_id)["outcome"], "refused")
         self.assertEqual(self.client.runs_get(run_id=caught.exception.run_id)["outcome"], "refused")
         with self.assertRaises(ced.UnknownMethod):
             self.client.call("runs.nothing")
@@ -81,15 +82,18 @@ class Runs(WithClient):
         self.assertEqual(self.client.check("import socket", policy="strict").would, "deny")
         started = self.client.start("print('late')")
         self.assertIsInstance(started, ced.Pending)
-        result = self.client.wait(started.run_id)
+        result = self.client.wait(started)
         self.assertEqual((result.outcome, result.text), ("ok", "late\n"))
+        self.assertEqual(self.client.wait(started.run_id).raw, result.raw)
         replay = self.client.runs_replay(started.run_id)
         self.assertEqual((replay.same, replay.result.text), (True, "late\n"))
         denied = self.client.start("import socket", policy="strict")
         self.assertEqual((type(denied), denied.outcome), (ced.Result, "policy_denied"))
+        self.assertIs(self.client.wait(denied), denied)
         slow = self.client.start(FOREVER, limits=FOR_LONG)
-        self.assertEqual(self.client.wait(slow.run_id, timeout_ms=0).state, "running")
-        self.client.cancel(run_id=slow.run_id)
+        going = self.client.wait(slow, timeout_ms=0)
+        self.assertEqual((going.run_id, going.state), (slow.run_id, "running"))
+        self.client.cancel(slow.run_id)
         self.assertEqual(ended(self.client, slow.run_id), "canceled")
 
     def test_a_daemon_that_is_not_there_is_said_in_words(self):
@@ -119,6 +123,8 @@ class Runs(WithClient):
         printed = 'print(\'{"lines": [{"item": "tea", "count": 2}]}\')'
         result = self.client.run(printed, schema=Order)
         self.assertEqual((type(result.value), result.value.lines[0].count), (Order, 2))
+        late = self.client.wait(self.client.start(printed, schema=Order))
+        self.assertEqual((type(late.value), late.value), (Order, result.value), "the same of a run that is waited for")
         broken = self.client.run("print('{}')", schema=Order)
         self.assertEqual((broken.outcome, broken.value), ("output_invalid", None))
 
@@ -420,8 +426,9 @@ class Approvals(WithClient):
 
     def approve(self, parked):
         """Another user decides, since nobody decides about their own runs."""
+        call = ["--call", str(parked.call)] if parked.call else []
         subprocess.run(["setpriv", "--reuid", "4002", "--regid", "4002", "--clear-groups", "cectl", "approve",
-                        parked.run_id], check=True, stdout=subprocess.DEVNULL)
+                        parked.run_id, *call], check=True, stdout=subprocess.DEVNULL)
 
     def test_a_callback_of_the_run_hears_of_it(self):
         heard = []
@@ -436,6 +443,24 @@ class Approvals(WithClient):
     def test_a_callback_of_the_client_hears_of_it(self):
         with ced.Client(on_parked=self.approve) as client:
             self.assertEqual(client.run(self.CODE, policy="review").text, "approved\n")
+
+    def test_a_call_of_a_tool_that_waits_is_heard_of_in_the_same_ways(self):
+        heard = []
+
+        def on_parked(parked):
+            heard.append((parked.call, parked.tool, parked.rule, parked.policy["name"]))
+            self.approve(parked)
+
+        result = self.client.run("print(tools.send())", tools={"send": lambda: 3}, policy="asks", on_parked=on_parked)
+        self.assertEqual((result.text, heard), ("3\n", [(1, "send", "tools.ask send", "asks")]))
+        with self.client.stream("print(tools.send())", tools={"send": lambda: 4}, policy="asks", on_parked=self.approve) as stream:
+            kinds = [event.type for event in stream]
+        self.assertEqual((kinds[:3], stream.result.text), (["started", "parked", "call"], "4\n"))
+        with self.assertLogs("ced", logging.WARNING) as said:
+            late = self.client.run("try: tools.send()\nexcept tools.ToolError as error: print(error.code)", policy="asks",
+                                   tools={"send": lambda: 5}, limits={"calls_ms": 1000})
+        self.assertEqual(late.text, "timeout\n")
+        self.assertRegex(said.output[0], r"run \w{26}, call 1 of send, waits until .*policy asks.*cectl approve \w{26} --call 1")
 
     def test_without_a_callback_the_log_says_it(self):
         for streamed in (False, True):

@@ -13,7 +13,7 @@ import types
 import unittest
 
 import ced
-from ced import e2b
+from ced import charts, e2b
 from ced.results import read
 
 try:
@@ -26,6 +26,8 @@ except ImportError:
 class TheFaceOfE2BForAsyncio(unittest.IsolatedAsyncioTestCase):
     async def test_a_program(self):
         async with await e2b.AsyncSandbox.create() as sandbox:
+            again = await e2b.AsyncSandbox.connect(sandbox.sandbox_id)
+            self.assertEqual((await again.get_info()).sandbox_id, sandbox.sandbox_id)
             await sandbox.files.write("a.txt", "one")
             heard, shown = [], []
 
@@ -100,11 +102,77 @@ class TheFaceOfE2B(unittest.TestCase):
         self.assertIsNone(execution.error)
         chart = execution.results[0]
         self.assertTrue(base64.b64decode(chart.png).startswith(b"\x89PNG"))
-        self.assertEqual((chart["png"], chart._repr_png_(), chart.chart), (chart.png, chart.png, None))
+        self.assertEqual((chart["png"], chart._repr_png_(), chart["chart"]), (chart.png, chart.png, chart.chart))
+        self.assertIn("chart", chart.formats())
+        self.assertEqual(json.loads(execution.to_json())["results"][0]["chart"]["type"], "line")
         table = self.sandbox.run_code("import pandas\npandas.DataFrame({'a': [1, 2], 'b': ['x', 'y']})").results[0]
         self.assertEqual(table.data, {"a": [1, 2], "b": ["x", "y"]})
         self.assertIn("<table", table._repr_html_())
         self.assertEqual(sorted(set(table.formats()) & {"text", "html", "data"}), ["data", "html", "text"])
+
+    @unittest.skipIf(matplotlib is None, "matplotlib and pandas are not installed")
+    def test_the_data_of_charts(self):
+        def chart(code):
+            execution = self.sandbox.run_code(f"import matplotlib.pyplot as plt\n{code}\nplt.show()")
+            self.assertIsNone(execution.error)
+            return execution.results[0].chart
+
+        line = chart("plt.plot([1, 2], [3, float('nan')], label='a')\nplt.title('T')\nplt.xlabel('time (s)')")
+        self.assertEqual((type(line), line.type, line.title, line.x_label, line.x_unit, line.y_unit, line.x_scale),
+                         (charts.LineChart, charts.ChartType.LINE, "T", "time (s)", "s", None, "linear"))
+        self.assertEqual(line.elements, [charts.PointData("a", [(1, 3), (2, None)])])
+        self.assertEqual(len(line.x_ticks), len(line.x_tick_labels))
+        bars = chart("plt.bar(['a', 'b'], [3, 4], label='g')\nplt.axhline(2)")
+        self.assertEqual(bars.elements, [charts.BarData("a", "g", 3), charts.BarData("b", "g", 4)])
+        self.assertEqual(chart("plt.barh([1, 2.5], [3, 4])").elements,
+                         [charts.BarData(1.0, None, 3), charts.BarData(2.5, None, 4)])
+        self.assertEqual(chart("plt.scatter([1], [2])").elements, [charts.PointData(None, [(1, 2)])])
+        pie = chart("plt.pie([1, 3], labels=['x', 'y'])")
+        self.assertEqual((type(pie), [round(each.angle) for each in pie.elements]), (charts.PieChart, [90, 270]))
+        both = chart("figure, (a, b) = plt.subplots(2)\na.plot([1])\nb.imshow([[1]])\nfigure.suptitle('S')")
+        self.assertEqual((both.type, both.title, [each.type.value for each in both.elements]),
+                         ("superchart", "S", ["line", "unknown"]))
+        self.assertEqual(both.to_dict()["elements"][1]["elements"], [])
+        dates = chart("import datetime\nplt.plot([datetime.date(2026, 1, 2)], [1])")
+        self.assertEqual(dates.elements[0].points, [("2026-01-02", 1)])
+        self.assertIsNone(chart("plt.plot(range(10001))"), "of too many points there is the picture only")
+
+    def test_charts_that_a_program_makes_up(self):
+        for made in ({}, [], {"type": "cake"}, {"type": "pie", "title": 1, "elements": [{}]}, {"type": "line", "title": None}):
+            shown = self.sandbox.run_code(f"display.mime({{'application/vnd.ced.chart+json': {made!r}}})")
+            self.assertIsNone(shown.results[0].chart, made)
+
+    def test_the_environment_of_one_run(self):
+        for language, change, show in (
+                ("javascript", "process.env.A = 'old'", "console.log(process.env.A ?? 'None', process.env.B ?? 'None')"),
+                ("bash", "export A=old", 'echo "${A-None}" "${B-None}"'),
+                ("python", "import os\nos.environ['A'] = 'old'", "import os\nprint(os.environ.get('A'), os.environ.get('B'))")):
+            context = self.sandbox._default if language == "python" else self.sandbox.create_code_context(language=language)
+            self.sandbox.run_code(change, context=context)
+            envs = {"A": "it's \"new\"", "B": "b $c"}
+            self.assertEqual(self.sandbox.run_code(show, context=context, envs=envs).logs.stdout, ["it's \"new\" b $c\n"])
+            self.assertEqual(self.sandbox.run_code(show, context=context).logs.stdout, ["old None\n"], "and then it is as it was")
+            if language != "python":
+                self.sandbox.remove_code_context(context)
+        with self.assertRaises(e2b.TimeoutException):
+            self.sandbox.run_code("while True: pass", envs={"A": "x"}, timeout=0.3)
+        self.assertEqual(self.sandbox.run_code("os.environ['A']").text, "old", "after a kill, too")
+        for envs in ({"A B": "c"}, {"A=": "c"}):
+            with self.assertRaisesRegex(e2b.InvalidArgumentException, "is no name of a variable"):
+                self.sandbox.run_code("1", envs=envs)
+
+    def test_a_sandbox_is_found_again(self):
+        self.sandbox.run_code("x = 42")
+        info = self.sandbox.get_info()
+        self.assertEqual((info.sandbox_id, info.state, info.metadata), (self.sandbox.sandbox_id, "running", {}))
+        self.assertLess(info.started_at, info.end_at)
+        again = e2b.Sandbox.connect(self.sandbox.sandbox_id)
+        self.assertEqual(again.run_code("x").text, "42")
+        self.assertEqual(again.get_info().started_at, info.started_at)
+        self.assertTrue(again.kill())
+        for lost in (lambda: e2b.Sandbox.connect(self.sandbox.sandbox_id), self.sandbox.get_info):
+            with self.assertRaises(e2b.NotFoundException):
+                lost()
 
     def test_media_types(self):
         shown = self.sandbox.run_code("display.mime({'text/markdown': '*a*', 'application/vnd.odd': b'b', 'image/jpeg': b'j'})")
@@ -203,8 +271,6 @@ class TheFaceOfE2B(unittest.TestCase):
         self.assertEqual((flood.error.name, flood.raw.outcome), ("output_limit", "output_limit"))
 
     def test_what_cannot_be_used_is_said(self):
-        with self.assertRaisesRegex(e2b.InvalidArgumentException, "run_code takes no envs"):
-            self.sandbox.run_code("1", envs={"A": "b"})
         with self.assertRaisesRegex(e2b.InvalidArgumentException, "and not both"):
             self.sandbox.run_code("1", language="python", context=self.sandbox._default)
         with self.assertRaisesRegex(e2b.InvalidArgumentException, r"does not know \['colour'\]"):

@@ -20,13 +20,15 @@ from struct import pack
 
 TEXT_MOST = 1 << 20  # characters of a repr()
 JSON_MOST = 4 << 20  # of a JSON text that an object makes of itself
-PLAIN_MOST = 256 << 10  # ... that is made of a list or a dict
+PLAIN_MOST = 256 << 10  # ... that is made of a list, a dict or a figure
+POINTS_MOST = 10000  # of a figure
 ROWS_MOST = 1000  # of a table
 TYPES_MOST = 16
 TYPE_MOST = 127
 DEPTH_MOST = 13  # of a JSON value: the item and its data are around it
 NAME = frozenset("abcdefghijklmnopqrstuvwxyz0123456789!#$&^_.+-")
 TABLE = "application/vnd.ced.table+json"
+CHART = "application/vnd.ced.chart+json"
 
 METHODS = (
     ("text/html", "_repr_html_"),
@@ -219,6 +221,108 @@ def png_of(figure):
     return png.getvalue()
 
 
+# ---- the data of a figure ----------------------------------------------------------------------
+
+
+def plain(value):
+    """A value of an axis as JSON has it: a number, a text, a moment as ISO 8601, or None for NaN."""
+    if getattr(getattr(value, "dtype", None), "kind", "") == "M":
+        return str(value)
+    value = value.item() if hasattr(value, "item") else value
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
+    if isinstance(value, float):
+        return value if value - value == 0 else None
+    return value if isinstance(value, (int, str)) else str(value)
+
+
+def label_of(artist):
+    label = str(artist.get_label())
+    return None if label.startswith("_") else label
+
+
+def points_of(xs, ys):
+    return [[plain(x), plain(y)] for x, y in zip(xs, ys)]
+
+
+def lines_of(axes, lines):
+    return [{"label": label_of(line), "points": points_of(line.get_xdata(), line.get_ydata())} for line in lines]
+
+
+def scatters_of(axes, paths):
+    return [{"label": label_of(path), "points": points_of(*zip(*path.get_offsets()))} for path in paths]
+
+
+def bars_of(axes, bars):
+    """Of each bar the name of the tick below it, or else its place; the group is what was drawn at once."""
+    elements = []
+    for container in axes.containers:
+        lies = getattr(container, "orientation", None) == "horizontal"
+        ticks = axes.yaxis if lies else axes.xaxis
+        names = {}
+        if not is_of(ticks.get_major_formatter(), "matplotlib.ticker", "ScalarFormatter"):
+            names = {round(float(at), 9): text.get_text() for at, text in zip(ticks.get_ticklocs(), ticks.get_ticklabels())}
+        for bar in container.patches:
+            at = bar.get_y() + bar.get_height() / 2 if lies else bar.get_x() + bar.get_width() / 2
+            elements.append({"label": names.get(round(float(at), 9)) or plain(at), "group": label_of(container),
+                             "value": plain(bar.get_width() if lies else bar.get_height())})
+    return elements
+
+
+def wedges_of(axes, wedges):
+    return [{"label": label_of(wedge), "angle": plain(abs(wedge.theta2 - wedge.theta1)), "radius": plain(wedge.r)}
+            for wedge in wedges]
+
+
+CHARTS = (
+    ("line", "matplotlib.lines", "Line2D", lines_of),
+    ("scatter", "matplotlib.collections", "PathCollection", scatters_of),
+    ("pie", "matplotlib.patches", "Wedge", wedges_of),
+    ("bar", "matplotlib.patches", "Rectangle", bars_of),
+)
+
+
+def axis_of(name, axis):
+    return {f"{name}_label": axis.get_label_text() or None, f"{name}_scale": axis.get_scale(),
+            f"{name}_ticks": [plain(at) for at in axis.get_ticklocs()],
+            f"{name}_tick_labels": [text.get_text() for text in axis.get_ticklabels()]}
+
+
+def chart_of(axes):
+    """What is drawn, if all of it is of one kind; lines may cross bars and points."""
+    drawn = [each for each in (*axes.lines, *axes.collections, *axes.patches, *axes.images) if each.get_visible()]
+    chart = {"type": "unknown", "title": axes.get_title() or None, "elements": []}
+    for kind, module, name, elements_of in CHARTS:
+        own = [each for each in drawn if is_of(each, module, name)]
+        rest = [each for each in drawn if each not in own and not is_of(each, "matplotlib.lines", "Line2D")]
+        if own and not rest:
+            chart.update(type=kind, elements=elements_of(axes, own))
+            break
+    if chart["type"] != "pie":
+        chart.update(axis_of("x", axes.xaxis), **axis_of("y", axes.yaxis))
+    return chart
+
+
+def count_points(axes):
+    return (sum(len(line.get_xdata()) for line in axes.lines) + len(axes.patches)
+            + sum(len(points.get_offsets()) for points in axes.collections))
+
+
+def put_chart(data, figure):
+    """A figure with several axes is a chart of charts."""
+    if sum(count_points(axes) for axes in figure.axes) > POINTS_MOST:
+        return
+    charts = [chart_of(axes) for axes in figure.axes if axes.axison or axes.patches]
+    if len(charts) > 1:
+        title = figure._suptitle.get_text() if figure._suptitle else None
+        charts = [{"type": "superchart", "title": title, "elements": charts}]
+    if charts:
+        data[CHART] = as_json(charts[0], PLAIN_MOST)
+
+
+# ---- the forms of a value ----------------------------------------------------------------------
+
+
 def types_of(value):
     """{media type: content} of any value, with text/plain."""
     data = {"text/plain": None}
@@ -233,6 +337,7 @@ def types_of(value):
             quietly(lambda: put_type(data, name, make(value)))
     if is_of(value, "matplotlib.figure", "Figure"):
         quietly(lambda: put_type(data, "image/png", png_of(value)))
+        quietly(put_chart, data, value)
     if is_of(value, "pandas", "DataFrame"):
         quietly(put_table, data, value)
     if kind in (dict, list) and "application/json" not in data:
@@ -285,7 +390,9 @@ class Display:
             for manager in managers:
                 figure = manager.canvas.figure
                 if not any(figure is shown for shown in self.shown):
-                    self.send({"image/png": png_of(figure), "text/plain": text_of(figure)})
+                    data = {"image/png": png_of(figure), "text/plain": text_of(figure)}
+                    quietly(put_chart, data, figure)
+                    self.send(data)
         finally:
             self.shown.clear()
             helpers.Gcf.destroy_all()

@@ -9,16 +9,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-from typing import (TYPE_CHECKING, Any, AsyncIterator, Awaitable, Callable, Dict, Generic, List, Optional, Tuple, Type,
+from typing import (TYPE_CHECKING, Any, AsyncIterator, Awaitable, Callable, Dict, Generic, Optional, Tuple, Type,
                     TypeVar, Union, overload)
 
 from . import steps as does
 from .core import Core, Exchange
-from .errors import ConnectionLost, NotFound
+from .errors import NotFound
 from .events import Event, Map, Parked
 from .methods import Methods, sent_params
 from .place import Path, connect, socket_path
-from .results import Check, Pending, Replay, Result, result_or_pending
+from .results import Check, Pending, Replay, Result
 from .session import SessionState
 from .steps import Job, Operation, Settings, Steps
 from .tools import reply
@@ -290,11 +290,16 @@ class AsyncClient(Methods[Awaitable[Map]]):
         """What `run` would say, without running or recording anything."""
         return does.check(await self.call("check", Job(code, language, schema, {**params}).params))
 
-    async def wait(self, run_id: Optional[str] = None, *, id: Optional[str] = None, msgid: Optional[int] = None,
-                   timeout_ms: Optional[int] = None) -> Union[Result[Any], Pending]:
-        """The result of a run when it has ended, or that it still goes on after `timeout_ms`."""
-        return result_or_pending(await self.call("wait", {"run_id": run_id, "id": id, "msgid": msgid,
-                                                          "timeout_ms": timeout_ms}))
+    async def wait(self, run_id: Union[str, Pending, Result[Any], None] = None, *, id: Optional[str] = None,
+                   msgid: Optional[int] = None, timeout_ms: Optional[int] = None) -> Union[Result[Any], Pending]:
+        """The result of a run when it has ended, or that it still goes on after `timeout_ms`.
+
+        `run_id` may be what `start` gave: a result, if the run was over then, is given back.
+        """
+        if isinstance(run_id, Result):
+            return run_id
+        params = does.wait_params(run_id, id=id, msgid=msgid, timeout_ms=timeout_ms)
+        return does.waited(run_id, await self.call("wait", params))
 
     async def runs_replay(self, run_id: str, *, deterministic: Optional[bool] = None, **params: Any) -> Replay:
         """Runs what the record holds again and compares. See Client.runs_replay."""
@@ -385,7 +390,9 @@ class AsyncClient(Methods[Awaitable[Map]]):
             return self._connection
 
     async def _send(self, effect: does.Send) -> Exchange:
-        connection = await self._open()
+        connection = self._connection
+        if connection is None or not connection.is_open():
+            connection = await self._open()
         return connection.send(effect.method, effect.params, effect.wants_events)
 
     async def _next(self, effect: does.Next) -> Optional[Event]:

@@ -23,7 +23,7 @@ from .errors import ConnectionLost, NotFound
 from .events import Event, Map, Parked
 from .methods import Methods, sent_params
 from .place import Path, connect, socket_path
-from .results import Check, Pending, Replay, Result, result_or_pending
+from .results import Check, Pending, Replay, Result
 from .session import SessionState
 from .steps import Job, Operation, Settings, Steps
 from .tools import reply
@@ -311,11 +311,16 @@ class Client(Methods[Map]):
         """What `run` would say, without running or recording anything."""
         return does.check(self.call("check", Job(code, language, schema, {**params}).params))
 
-    def wait(self, run_id: Optional[str] = None, *, id: Optional[str] = None, msgid: Optional[int] = None,
-             timeout_ms: Optional[int] = None) -> Union[Result[Any], Pending]:
-        """The result of a run when it has ended, or that it still goes on after `timeout_ms`."""
-        return result_or_pending(self.call("wait", {"run_id": run_id, "id": id, "msgid": msgid,
-                                                    "timeout_ms": timeout_ms}))
+    def wait(self, run_id: Union[str, Pending, Result[Any], None] = None, *, id: Optional[str] = None,
+             msgid: Optional[int] = None, timeout_ms: Optional[int] = None) -> Union[Result[Any], Pending]:
+        """The result of a run when it has ended, or that it still goes on after `timeout_ms`.
+
+        `run_id` may be what `start` gave: a result, if the run was over then, is given back.
+        """
+        if isinstance(run_id, Result):
+            return run_id
+        params = does.wait_params(run_id, id=id, msgid=msgid, timeout_ms=timeout_ms)
+        return does.waited(run_id, self.call("wait", params))
 
     def runs_replay(self, run_id: str, *, deterministic: Optional[bool] = None, **params: Any) -> Replay:
         """Runs what the record holds again and compares. Takes `secrets`, `tools` and `on_parked` as `run` does.

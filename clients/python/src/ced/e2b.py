@@ -15,11 +15,13 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import datetime
 import functools
 import glob
 import inspect
 import json
 import posixpath
+import re
 import shlex
 import threading
 import time
@@ -27,6 +29,8 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from typing import IO, Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
 
+from . import charts
+from .charts import Chart, chart_of
 from .client import Client, Session, Stream
 from .errors import CedError
 from .events import Displayed, Event, Map, Output
@@ -116,15 +120,15 @@ class Result:
         self.raw = data
         self.text = _text(data)
         self.data = _columns(data.get(TABLE))
-        self.chart = None
+        self.chart: Optional[Chart] = chart_of(data)
         self.extra = {kind: _encoded(value) for kind, value in data.items()
-                      if kind not in (*_TYPES.values(), "text/plain", TABLE)}
+                      if kind not in (*_TYPES.values(), "text/plain", TABLE, charts.MEDIA_TYPE)}
         for name, kind in _TYPES.items():
             setattr(self, name, _encoded(data.get(kind)))
 
     def formats(self) -> List[str]:
         """The names of the forms that it has."""
-        return [name for name in ("text", *_TYPES, "data") if getattr(self, name) is not None] + list(self.extra)
+        return [name for name in ("text", *_TYPES, "data", "chart") if getattr(self, name) is not None] + list(self.extra)
 
     def __getitem__(self, name: str) -> Any:
         return self.extra[name] if name in self.extra else getattr(self, name)
@@ -183,7 +187,8 @@ class Execution:
 
     def to_json(self) -> str:
         """As JSON. `logs` and `error` in it are texts, which are JSON again: so E2B has them."""
-        results = [{**{name: each[name] for name in each.formats()}, "text": each.text} for each in self.results]
+        results = [{**{name: each[name] for name in each.formats()}, "text": each.text,
+                    **({"chart": each.chart.to_dict()} if each.chart else {})} for each in self.results]
         return json.dumps({"results": results, "logs": self.logs.to_json(),
                            "error": self.error.to_json() if self.error else None})
 
@@ -383,6 +388,31 @@ def _line(listener: Optional[Callable[[str], Any]]) -> Optional[Callable[[Output
     return hear if listener else None
 
 
+# --- the environment of one run ----------------------------------------------------------------
+
+# For each language: code that sets variables and prints what they were, and code that sets them back.
+_ENVS = {
+    "python": ("""(lambda os, json, envs: (print(json.dumps({{name: os.environ.get(name) for name in envs}})),
+    os.environ.update(envs)) and None)(__import__("os"), __import__("json"), {new!r})""",
+               """(lambda os, envs: [os.environ.pop(name, None) if value is None else os.environ.update({{name: value}})
+    for name, value in envs.items()] and None)(__import__("os"), __import__("json").loads({old!r}))"""),
+    "javascript": ("""(() => {{ const envs = {new_json}; console.log(JSON.stringify(Object.fromEntries(
+    Object.keys(envs).map((name) => [name, process.env[name] ?? null])))); Object.assign(process.env, envs); }})()""",
+                   """(() => {{ for (const [name, value] of Object.entries({old}))
+    if (value === null) delete process.env[name]; else process.env[name] = value; }})()"""),
+    "bash": ("""declare -p {names} 2>/dev/null || :; export {assignments}""", """unset {names}; {old} :"""),
+}
+
+
+def _set_envs(language: str, envs: Dict[str, str]) -> str:
+    assignments = " ".join(f"{name}={shlex.quote(value)}" for name, value in envs.items())
+    return _ENVS[language][0].format(new=envs, new_json=json.dumps(envs), names=" ".join(envs), assignments=assignments)
+
+
+def _reset_envs(language: str, envs: Dict[str, str], old: str) -> str:
+    return _ENVS[language][1].format(old=old, names=" ".join(envs))
+
+
 # --- the sandbox -------------------------------------------------------------------------------
 
 
@@ -395,6 +425,23 @@ class Context:
     cwd: str = "/work"
 
 
+@dataclass
+class SandboxInfo:
+    """What is known of a sandbox."""
+
+    sandbox_id: str
+    template_id: str
+    started_at: datetime.datetime
+    end_at: datetime.datetime
+    metadata: Dict[str, str] = field(default_factory=dict)
+    name: Optional[str] = None
+    state: str = "running"
+
+
+def _moment(us: int) -> datetime.datetime:
+    return datetime.datetime.fromtimestamp(us / 1e6, datetime.timezone.utc)
+
+
 class Sandbox:
     """A place where code runs. Use it as a context manager, or call kill() at the end.
 
@@ -405,7 +452,8 @@ class Sandbox:
 
     def __init__(self, template: Optional[str] = None, timeout: Optional[int] = None,
                  metadata: Optional[Dict[str, str]] = None, envs: Optional[Dict[str, str]] = None,
-                 *, socket: Optional[str] = None, allow_internet_access: bool = False, **options: Any) -> None:
+                 *, socket: Optional[str] = None, allow_internet_access: bool = False,
+                 sandbox_id: Optional[str] = None, **options: Any) -> None:
         if set(options) - IGNORED:
             raise InvalidArgumentException(f"Sandbox() does not know {sorted(set(options) - IGNORED)}; it knows template, "
                                            f"timeout, metadata, envs, socket, and ignores {sorted(IGNORED)}")
@@ -423,7 +471,7 @@ class Sandbox:
         self._python = template or ("python-data" if "python-data" in runtimes else "python")
         self._most: Map = daemon["limits"]["most"]
         try:
-            self._default = self._context("python")
+            self._default = self._found(sandbox_id) if sandbox_id else self._context("python")
         except BaseException:
             self._client.close()
             raise
@@ -444,10 +492,38 @@ class Sandbox:
     def __exit__(self, *_: object) -> None:
         self.kill()
 
+    @classmethod
+    def connect(cls, sandbox_id: str, timeout: Optional[int] = None, **options: Any) -> Sandbox:
+        """The sandbox with this id, that this or another process of the same user has made: its default context."""
+        return cls(sandbox_id=sandbox_id, timeout=timeout, **options)
+
     def is_running(self, **_: Any) -> bool:
         """Whether the default context is still there."""
-        open_now = self._client.session_list()["sessions"]
-        return any(each["session"] == self._sessions[self._default.id].id for each in open_now)
+        return self._listed(self._sessions[self._default.id].id) is not None
+
+    def get_info(self, **_: Any) -> SandboxInfo:
+        """What is known of it. `end_at` is when it ends if it is not used until then."""
+        session = self._sessions[self._default.id]
+        row = self._listed(session.id)
+        if row is None:
+            raise NotFoundException(f"the sandbox {self.sandbox_id} has ended")
+        return SandboxInfo(self.sandbox_id, session.language, _moment(row["opened_us"]), _moment(row["expires_us"]),
+                           dict(self._params["labels"] or {}))
+
+    def _listed(self, id: str) -> Optional[Map]:
+        rows = self._client.session_list()["sessions"]
+        return next((row for row in rows if row["session"] == id), None)
+
+    def _found(self, id: str) -> Context:
+        """The context of a session that is open already."""
+        row = self._listed(id)
+        if row is None:
+            raise NotFoundException(f"there is no sandbox {id}: it has ended, or another user made it")
+        session = Session(self._client, {**row, "limits": {}})
+        session.stands(row)
+        self._sessions[id] = session
+        self._of_language["python"] = Context(id, "python")
+        return self._of_language["python"]
 
     def set_timeout(self, timeout: int, **_: Any) -> None:
         """For contexts that are opened from now on. Those that are open keep theirs, which each call begins anew."""
@@ -539,21 +615,41 @@ class Sandbox:
 
         `on_start`, which E2B does not have, gets the stream of the run, which can be cancelled.
         """
-        if envs:
-            raise InvalidArgumentException("run_code takes no envs: give them to Sandbox(envs=...), for all code in it")
         if language and context:
             raise InvalidArgumentException("give a language or a context, and not both")
-        session = self._session((context or self._context(_named(language))).id)
+        context = context or self._context(_named(language))
+        session = self._session(context.id)
+        old = self._setting(session, context, envs) if envs else ""
         execution = Execution()
         listeners = {"stdout": (execution.logs.stdout, on_stdout), "stderr": (execution.logs.stderr, on_stderr)}
         shows: Map = {} if session.language == "bash" else {"display": True}  # bash has no values
-        with session.stream(code, limits=self._time(timeout), **shows) as stream:
-            if on_start:
-                on_start(stream)
-            for event in stream:
-                self._hear(event, execution, listeners, on_result)
-            result = stream.result
+        try:
+            with session.stream(code, limits=self._time(timeout), **shows) as stream:
+                if on_start:
+                    on_start(stream)
+                for event in stream:
+                    self._hear(event, execution, listeners, on_result)
+                result = stream.result
+        finally:
+            if envs and not session.ended:
+                session.run(_reset_envs(self._kind(context), envs, old))
         return self._ended(execution, result, on_error)
+
+    def _kind(self, context: Context) -> str:
+        """The language of a context whose runtime may have another name."""
+        runtime = self._sessions[context.id].language
+        return runtime if runtime in _ENVS else context.language
+
+    def _setting(self, session: Session, context: Context, envs: Dict[str, str]) -> str:
+        """Sets variables for the next code, and gives what they were."""
+        wrong = [name for name in envs if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII)]
+        if wrong or self._kind(context) not in _ENVS:
+            raise InvalidArgumentException(f"envs: {wrong[0]!r} is no name of a variable" if wrong else
+                                           f"envs: not known how to set them in {context.language}")
+        result = session.run(_set_envs(self._kind(context), envs))
+        if not result.ok:
+            raise SandboxException(f"the environment cannot be set: {result.reason}")
+        return result.text
 
     @staticmethod
     def _hear(event: Event, execution: Execution, listeners: Mapping[str, Any],
@@ -696,6 +792,11 @@ class AsyncSandbox(_Awaited):
         except asyncio.CancelledError:
             made.add_done_callback(_kill_unwanted)
             raise
+
+    @classmethod
+    async def connect(cls, *args: Any, **kwargs: Any) -> AsyncSandbox:
+        """The sandbox with this id. Its arguments are those of Sandbox.connect."""
+        return cls(await asyncio.to_thread(functools.partial(Sandbox.connect, *args, **kwargs)))
 
     async def kill(self) -> Any:
         """Ends the sandbox and what still runs in it, as Sandbox.kill does."""

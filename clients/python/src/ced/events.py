@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 from dataclasses import dataclass, field
-from typing import Any, Callable, Dict, Union
+from typing import Any, Callable, Dict, Optional, Union
 
 Map = Dict[str, Any]
 
@@ -41,11 +41,14 @@ class Displayed:
 
 @dataclass(frozen=True)
 class Parked:
-    """The run waits until a person approves it."""
+    """The run waits until a person approves it, or one `call` of a `tool` does, which the rule asks about."""
 
     run_id: str
     until_us: int
     policy: Map
+    call: Optional[int] = None
+    tool: Optional[str] = None
+    rule: Optional[str] = None
     type: str = "parked"
 
 
@@ -100,6 +103,8 @@ _EVENTS: Dict[str, Callable[[EventReader, Map], Event]] = {
     "run.output": EventReader.output,
     "run.display": lambda _, params: Displayed(params["run_id"], params["main"], params["data"]),
     "run.parked": lambda _, params: Parked(params["run_id"], params["until_us"], params.get("policy") or {}),
+    "run.call_asked": lambda _, params: Parked(params["run_id"], params["until_us"], {"name": params["policy"]},
+                                               params["call"], params["tool"], params.get("rule")),
     "run.call": lambda _, params: Called(params["run_id"], params["call"], params["tool"], params["args"],
                                          params.get("deadline_us", 0)),
     "run.call_over": lambda _, params: CallOver(params["run_id"], params["call"], params["why"]),

@@ -78,7 +78,10 @@ def function_name(method: str) -> str:
 
 
 class Methods(Generic[Answer]):
-    """One function for each method. `Answer` is a map, or for an AsyncClient what is awaited for it."""
+    """One function for each method. `Answer` is a map, or for an AsyncClient what is awaited for it.
+
+    What a method is about may come by position, as in `runs_get(run_id)`; all other params go by their names.
+    """
 
     def call(self, method: str, params: Map) -> Answer:
         """Sends any method with these params."""
@@ -88,7 +91,7 @@ class Methods(Generic[Answer]):
         """What this daemon is and offers."""
         return self.call("hello", {"client": client, "protocol": protocol})
 
-    def cancel(self, *, run_id: Optional[str] = None, id: Optional[str] = None,
+    def cancel(self, run_id: Optional[str] = None, *, id: Optional[str] = None,
                msgid: Optional[int] = None) -> Answer:
         """Kills a run. It is named by `run_id`, by your own `id`, or by the `msgid` of its message on this connection."""
         return self.call("cancel", {"run_id": run_id, "id": id, "msgid": msgid})
@@ -112,19 +115,19 @@ class Methods(Generic[Answer]):
         """The open sessions."""
         return self.call("session.list", {})
 
-    def session_rollback(self, *, session: str, state: int) -> Answer:
+    def session_rollback(self, session: str, state: int) -> Answer:
         """Goes back to a kept state of a session."""
         return self.call("session.rollback", {"session": session, "state": state})
 
-    def session_keep(self, *, session: str, name: Optional[str] = None) -> Answer:
+    def session_keep(self, session: str, *, name: Optional[str] = None) -> Answer:
         """Pins the state in which a session stands."""
         return self.call("session.keep", {"session": session, "name": name})
 
-    def session_drop(self, *, session: str, state: int) -> Answer:
+    def session_drop(self, session: str, state: int) -> Answer:
         """Gives up a kept state of a session."""
         return self.call("session.drop", {"session": session, "state": state})
 
-    def session_close(self, *, session: str) -> Answer:
+    def session_close(self, session: str) -> Answer:
         """Ends a session."""
         return self.call("session.close", {"session": session})
 
@@ -137,7 +140,7 @@ class Methods(Generic[Answer]):
         """Sends a content ahead, which `files` may name by its hash."""
         return self.call("blob.put", {"data": data, "sha256": sha256, "offset": offset, "total": total})
 
-    def blob_get(self, *, sha256: str, offset: Optional[int] = None, length: Optional[int] = None) -> Answer:
+    def blob_get(self, sha256: str, *, offset: Optional[int] = None, length: Optional[int] = None) -> Answer:
         """Reads a content that was sent ahead."""
         return self.call("blob.get", {"sha256": sha256, "offset": offset, "length": length})
 
@@ -152,11 +155,11 @@ class Methods(Generic[Answer]):
                                        "rule": rule, "text": text, "code_hash": code_hash, "label": label,
                                        "before": before, "limit": limit})
 
-    def runs_get(self, *, run_id: str) -> Answer:
+    def runs_get(self, run_id: str) -> Answer:
         """The whole record of one run."""
         return self.call("runs.get", {"run_id": run_id})
 
-    def runs_output(self, *, run_id: str, stream: str, offset: Optional[int] = None,
+    def runs_output(self, run_id: str, stream: str, *, offset: Optional[int] = None,
                     length: Optional[int] = None) -> Answer:
         """A page of what a run left."""
         return self.call("runs.output", {"run_id": run_id, "stream": stream, "offset": offset, "length": length})
@@ -180,11 +183,11 @@ class Methods(Generic[Answer]):
         """The policies."""
         return self.call("policies.list", {})
 
-    def policies_show(self, *, name: str) -> Answer:
+    def policies_show(self, name: str) -> Answer:
         """All of one policy."""
         return self.call("policies.show", {"name": name})
 
-    def policies_test(self, *, cases: Sequence[Map], fresh: Optional[bool] = None) -> Answer:
+    def policies_test(self, cases: Sequence[Map], *, fresh: Optional[bool] = None) -> Answer:
         """Verdicts on examples; nothing is run."""
         return self.call("policies.test", {"cases": cases, "fresh": fresh})
 
@@ -193,18 +196,18 @@ class Methods(Generic[Answer]):
         """What waits for a person."""
         return self.call("approvals.list", {"run_id": run_id, "call": call, "after": after, "limit": limit})
 
-    def approvals_approve(self, *, run_id: str, call: Optional[int] = None, for_: Optional[str] = None,
+    def approvals_approve(self, run_id: str, *, call: Optional[int] = None, for_: Optional[str] = None,
                           ttl_ms: Optional[int] = None, count: Optional[int] = None,
                           reason: Optional[str] = None) -> Answer:
         """Allows a run, or a call of a tool, that waits for a person."""
         return self.call("approvals.approve", {"run_id": run_id, "call": call, "for_": for_, "ttl_ms": ttl_ms,
                                                "count": count, "reason": reason})
 
-    def approvals_deny(self, *, run_id: str, call: Optional[int] = None, reason: Optional[str] = None) -> Answer:
+    def approvals_deny(self, run_id: str, *, call: Optional[int] = None, reason: Optional[str] = None) -> Answer:
         """Refuses a run, or a call of a tool, that waits for a person."""
         return self.call("approvals.deny", {"run_id": run_id, "call": call, "reason": reason})
 
-    def approvals_revoke(self, *, grant: int, reason: Optional[str] = None) -> Answer:
+    def approvals_revoke(self, grant: int, *, reason: Optional[str] = None) -> Answer:
         """Takes back the approval of a program."""
         return self.call("approvals.revoke", {"grant": grant, "reason": reason})
 
@@ -244,11 +247,11 @@ class Methods(Generic[Answer]):
         """Kills everything that runs or waits, and takes no new runs."""
         return self.call("admin.kill_all", {"reason": reason})
 
-    def admin_block(self, *, uid: int, reason: Optional[str] = None) -> Answer:
+    def admin_block(self, uid: int, *, reason: Optional[str] = None) -> Answer:
         """Refuses new runs of a user."""
         return self.call("admin.block", {"uid": uid, "reason": reason})
 
-    def admin_unblock(self, *, uid: int, reason: Optional[str] = None) -> Answer:
+    def admin_unblock(self, uid: int, *, reason: Optional[str] = None) -> Answer:
         """Takes runs of a user again."""
         return self.call("admin.unblock", {"uid": uid, "reason": reason})
 

@@ -233,11 +233,12 @@ class Result(Generic[T]):
 
 @dataclass
 class Pending:
-    """A run that has not ended: `state` is `running` or `parked`."""
+    """A run that has not ended: `state` is `running` or `parked`. `wait` takes it and gives its result."""
 
     run_id: str = ""
     state: str = "running"
     until_us: Optional[int] = None
+    model: Any = field(default=None, repr=False, compare=False)  # of `schema`, for the value of the result
     raw: Map = field(default_factory=dict, repr=False)
 
 
@@ -266,10 +267,3 @@ class Replay:
     recorded_fingerprint: str = ""
     result: Result[Any] = _one(Result)
     raw: Map = field(default_factory=dict, repr=False)
-
-
-def result_or_pending(raw: Map) -> Union[Result[Any], Pending]:
-    """The answer to `wait` and to a detached `run`, which has no outcome yet if the run goes on."""
-    if raw.get("outcome") is not None:
-        return read(Result, raw)
-    return read(Pending, raw)

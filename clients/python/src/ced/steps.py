@@ -17,7 +17,7 @@ from .errors import Busy, ConnectionLost, ValueRefused
 from .events import Called, CallOver, Event, Map, Parked
 from .files import files_param
 from .methods import METHODS, sent_params
-from .results import Check, Pending, Replay, Result, read, result_or_pending
+from .results import Check, Pending, Replay, Result, read
 from .schemas import is_model, model_value, output_schema
 from .tools import Tool, missing, tools_by_name
 
@@ -187,10 +187,12 @@ def parked(settings: Settings, params: Map) -> None:
 
 
 def warn_parked(event: Parked) -> None:
-    """Says in the log that a run waits for a person."""
+    """Says in the log that a run, or a call of a tool, waits for a person."""
     minutes = max(0.0, event.until_us / 1e6 - time.time()) / 60
-    log.warning("run %s waits until a person approves it (policy %s), for at most %.0f min: "
-                "cectl approve %s; leaving cancels it", event.run_id, event.policy.get("name"), minutes, event.run_id)
+    call, option = f", call {event.call} of {event.tool},", f" --call {event.call}"
+    log.warning("run %s%s waits until a person approves it (policy %s), for at most %.0f min: cectl approve %s%s; "
+                "leaving cancels it", event.run_id, call if event.call else "", event.policy.get("name"), minutes,
+                event.run_id, option if event.call else "")
 
 
 class Job:
@@ -213,23 +215,49 @@ class Job:
 
     def result(self, raw: Map) -> Result[Any]:
         """The result, with the value as its model."""
-        result: Result[Any] = read(Result, raw)
-        if is_model(self._schema):
-            result.value = self._instance(result)
-        return result
-
-    def _instance(self, result: Result[Any]) -> Any:
-        if not result.ok:
-            return None
-        try:
-            return model_value(self._schema, result.value)
-        except ValueError as error:
-            raise ValueRefused(f"the output of run {result.run_id} satisfies the schema of {self._schema.__name__}, "
-                               f"but the class refuses it: {error}", result) from error
+        return result_of(raw, self._schema)
 
     def result_or_pending(self, raw: Map) -> Union[Result[Any], Pending]:
         """The answer to a detached run."""
-        return self.result(raw) if raw.get("outcome") is not None else result_or_pending(raw)
+        return result_or_pending(raw, self._schema)
+
+
+def result_of(raw: Map, schema: Any) -> Result[Any]:
+    """A result. If the schema is a model class, its value is an instance."""
+    result: Result[Any] = read(Result, raw)
+    if is_model(schema):
+        result.value = _instance(result, schema) if result.ok else None
+    return result
+
+
+def _instance(result: Result[Any], model: Any) -> Any:
+    try:
+        return model_value(model, result.value)
+    except ValueError as error:
+        raise ValueRefused(f"the output of run {result.run_id} satisfies the schema of {model.__name__}, "
+                           f"but the class refuses it: {error}", result) from error
+
+
+def result_or_pending(raw: Map, schema: Any = None) -> Union[Result[Any], Pending]:
+    """The answer to `wait` and to a detached `run`, which has no outcome yet if the run goes on."""
+    if raw.get("outcome") is not None:
+        return result_of(raw, schema)
+    pending = read(Pending, raw)
+    pending.model = schema if is_model(schema) else None
+    return pending
+
+
+Waited = Union[str, Pending, None]
+
+
+def wait_params(run: Waited, **more: Any) -> Map:
+    """The params of `wait` for a run that is named by its id, or by what `start` gave."""
+    return {"run_id": run.run_id if isinstance(run, Pending) else run, **more}
+
+
+def waited(run: Waited, raw: Map) -> Union[Result[Any], Pending]:
+    """The answer to `wait`."""
+    return result_or_pending(raw, run.model if isinstance(run, Pending) else None)
 
 
 def replay_params(params: Dict[str, Any]) -> Job:
