@@ -38,9 +38,9 @@ static struct thread {
 	pthread_t thread;
 	void *(*run)(void *);
 	void *argument;
-	bool serves_pool;       /* some words point to its maker's stack */
+	bool serves_pool;        /* some words point to its maker's stack */
 	bool stacked[WORDS_MAX]; /* which */
-	pthread_t successor; /* in a worker, of a thread of the pool */
+	pthread_t successor;     /* in a worker, of a thread of the pool */
 	size_t word_count;
 	uintptr_t words[WORDS_MAX];
 	pthread_cond_t *condition; /* that it waits for now */
@@ -118,7 +118,8 @@ static void note_argument(struct thread *thread)
 	const uintptr_t *words = thread->argument;
 	size_t bytes = thread->argument ? malloc_usable_size(thread->argument) : 0;
 
-	thread->word_count = bytes / sizeof(*words) < WORDS_MAX ? bytes / sizeof(*words) : WORDS_MAX;
+	thread->word_count =
+		bytes / sizeof(*words) < WORDS_MAX ? bytes / sizeof(*words) : WORDS_MAX;
 	for (size_t i = 0; i < thread->word_count; i++) {
 		thread->words[i] = words[i];
 		thread->stacked[i] = is_on_first_stack(words[i]);
@@ -274,8 +275,8 @@ int orphans_look(int proc, int last_own, struct err *err)
 		if (number <= last_own || number == own)
 			continue;
 		if (held_count == HELD_MAX)
-			return err_set(err, ERR_TOO_BIG, "node holds more than %d descriptors",
-				HELD_MAX);
+			return err_set(
+				err, ERR_TOO_BIG, "node holds more than %d descriptors", HELD_MAX);
 		held[held_count++] = (struct held){ number, is_epoll(own, entry->d_name) };
 	}
 	return 0;
@@ -327,7 +328,8 @@ static int start_successor(struct thread *thread)
 	if (!words)
 		return -1;
 	for (size_t i = 0; i < thread->word_count; i++) {
-		words[i] = thread->stacked[i] ? (uintptr_t)calloc(1, ZEROS_BYTES) : thread->words[i];
+		words[i] =
+			thread->stacked[i] ? (uintptr_t)calloc(1, ZEROS_BYTES) : thread->words[i];
 		if (!words[i] && thread->stacked[i])
 			return -1;
 	}
