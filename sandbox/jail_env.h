@@ -28,6 +28,7 @@
 #define JAIL_ENV_UIDS    "CED_UIDS" /* "block": uid 1+k is slot k's; "one": there is only uid 0 */
 
 #define STEADY_LIBRARY   "ced-steady.so" /* in the harness folder: runtimes/steady */
+#define NODE_LIBRARY     "ced-node.so"   /* beside ced-zygote: runtimes/node */
 #define LIBC_LIBRARY     "ced-libc.so" /* in the harness folder: runtimes/libc, loaded before libc */
 #define JAIL_SHM_DIR     "/dev/shm"
 #define JAIL_HOSTNAME    "sandbox"

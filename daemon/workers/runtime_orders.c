@@ -43,8 +43,8 @@ static const struct {
 	[KIND_COMMAND] = { PRIV_RUNTIME_COMMAND, "command", command_tree, "command", "", "" },
 	[KIND_NODE] = { PRIV_RUNTIME_COMMAND, "command", node_tree, "node",
 		"--experimental-vm-modules ",
-		" ahead: worker.js cells.js display.js failure.js files.js job.js program.js rehearsal.js steady.js "
-		"tools.js ced-node.so" },
+		" ahead: worker.js cells.js display.js failure.js files.js job.js program.js rehearsal.js "
+		"samples.js steady.js tools.js ced-node.so" },
 };
 
 static void add_bind(struct priv_runtime *body, const char *path, bool optional)

@@ -13,8 +13,7 @@ static const enum filter_profile bases[] = { FILTER_ZYGOTE, FILTER_ZYGOTE_CODE, 
 	FILTER_ZYGOTE_NET_CODE };
 
 /* Each kind of runtime in sandbox/runtimes/ has one of these. */
-static const struct syscall_list *const kinds[] = { NULL, &SYSCALLS_FORKING, &SYSCALLS_COMMAND,
-	&SYSCALLS_AHEAD };
+static const struct syscall_list *const kinds[] = { NULL, &SYSCALLS_FORKING, &SYSCALLS_COMMAND };
 
 static void print(const struct sock_filter *code, size_t len)
 {

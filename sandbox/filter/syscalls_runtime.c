@@ -81,12 +81,6 @@ static const struct syscall_group forking[] = { PROCESSES(VERDICT_DEFAULT) };
 const struct syscall_list SYSCALLS_COMMAND = { command, COUNT_OF(command), false };
 const struct syscall_list SYSCALLS_FORKING = { forking, COUNT_OF(forking), false };
 
-static const struct syscall_group ahead[] = {
-	{ "the interpreter itself", VERDICT_ALLOW, CALLS(programs), NULL, 0 },
-};
-
-const struct syscall_list SYSCALLS_AHEAD = { ahead, COUNT_OF(ahead), false };
-
 /* ---- networked runs ------------------------------------------------------------------------- */
 
 static const short connects[] = { NR(connect), NR(getpeername) };
@@ -147,10 +141,6 @@ static const struct syscall_group command_net[] = {
 	{ "the programs of its tree", VERDICT_ALLOW, CALLS(programs), NULL, 0 },
 };
 static const struct syscall_group forking_net[] = { NETWORK, PROCESSES(VERDICT_DEFAULT) };
-static const struct syscall_group ahead_net[] = {
-	NETWORK,
-	{ "the interpreter itself", VERDICT_ALLOW, CALLS(programs), NULL, 0 },
-};
 
 static const struct {
 	const struct syscall_list *plain;
@@ -159,7 +149,6 @@ static const struct {
 	{ NULL, { plain_net, COUNT_OF(plain_net), true } },
 	{ &SYSCALLS_COMMAND, { command_net, COUNT_OF(command_net), true } },
 	{ &SYSCALLS_FORKING, { forking_net, COUNT_OF(forking_net), true } },
-	{ &SYSCALLS_AHEAD, { ahead_net, COUNT_OF(ahead_net), true } },
 };
 
 const struct syscall_list *syscalls_networked(const struct syscall_list *list)

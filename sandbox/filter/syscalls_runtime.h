@@ -12,11 +12,5 @@
 extern const struct syscall_list SYSCALLS_COMMAND;
 extern const struct syscall_list SYSCALLS_FORKING;
 
-/*
- * For an interpreter that is started before its job comes, under the job's filter: it may execute
- * what its tree holds, which is itself, and fork no child.
- */
-extern const struct syscall_list SYSCALLS_AHEAD;
-
 /* The same list (NULL: that of FILTER_JOB) for networked runs: TCP over IPv4, and only outwards. */
 const struct syscall_list *syscalls_networked(const struct syscall_list *list);

@@ -122,7 +122,7 @@ int zygote_learn(struct zygote *zygote, struct err *err)
 	pid_t pid;
 	int result;
 
-	if (zygote->survey.learners == 0)
+	if (zygote->survey.learners == 0 && !zygote->small_pages)
 		footprint_collapse(zygote->proc);
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return err_sys(err, "pipe");

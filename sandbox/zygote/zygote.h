@@ -27,6 +27,7 @@ struct zygote {
 	unsigned slots_max; /* how many slots may be open */
 	bool networked;     /* its workers get a network */
 	bool one_uid;       /* only uid 0 is mapped here: all slots share it */
+	bool small_pages;   /* its memory stays in small pages */
 	uint64_t own_bytes; /* address space of the interpreter */
 	const struct syscall_list *calls; /* tiny_filter.h; NULL: as FILTER_JOB says */
 	struct footprint_survey survey;   /* of the learners, until zygote_learned() */

@@ -64,7 +64,7 @@ static void ask_version(const char *interpreter, char ret_version[VERSION_MAX])
 		len ? " " : "", (int)len, number);
 }
 
-#define ADDON TREE_AHEAD_DIR "/ced-node.so"
+#define ADDON TREE_AHEAD_DIR "/" NODE_LIBRARY
 
 /*
  * The interpreter becomes the zygote itself: node/ced_node.c.  Each worker starts its engine's threads

@@ -32,10 +32,15 @@
 
 static bool speaks_python;
 
-/* Only a zygote of Python has the descriptor's number in its environment. */
+/*
+ * Only a zygote that is an interpreter has the descriptor's number in its environment.  That of node has
+ * its addon there too (runtimes/node).
+ */
 __attribute__((constructor)) static void begin(void)
 {
-	speaks_python = getenv(JAIL_ENV_SOCKET) != NULL;
+	const char *loaded = getenv("LD_PRELOAD");
+
+	speaks_python = getenv(JAIL_ENV_SOCKET) && !(loaded && strstr(loaded, NODE_LIBRARY));
 }
 
 /* The kernel's clock, in deterministic runs too (../steady). */

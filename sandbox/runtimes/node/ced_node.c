@@ -5,9 +5,12 @@
  *	begin()		before everything else: reads the spawner's settings from the environment, and
  *			makes stdout and stderr pipes, as those of a worker are
  *	scratch(there)	a /work and a /tmp for rehearsals
- *	serve(version)	forks the process that is the zygote from now on, with one thread.  This one
+ *	serve(version, samples)
+ *			forks the process that is the zygote from now on, with one thread.  This one
  *			stays, as pid 1 and with node's threads, and waits for the other's end.
- *			Returns in each worker: a random number
+ *			Returns in each learner of a sample program (footprint.h): -1, -2 ...;
+ *			then in each worker: a random number
+ *	learned()	in a learner: its program is over.  Does nothing in a worker
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -21,7 +24,6 @@
 #include "proto/base/container.h"
 #include "proto/base/fdpass.h"
 #include "sandbox/child_exit.h"
-#include "sandbox/filter/syscalls_runtime.h"
 #include "sandbox/jail_env.h"
 #include "sandbox/runtimes/node/node_api.h"
 #include "sandbox/runtimes/node/orphans.h"
@@ -35,6 +37,7 @@
 static struct zygote zygote;
 static int real_stderr = -1;
 static int held_ends[2]; /* of the pipes at descriptors 1 and 2 */
+static bool learns;      /* this process is a learner */
 
 __attribute__((noreturn)) static void fail(const struct err *err)
 {
@@ -81,22 +84,16 @@ static napi_value begin(napi_env env, napi_callback_info info)
 	(void)unsetenv("LD_PRELOAD");
 	if (zygote_init(&zygote, &err) < 0 || be_piped(&err) < 0)
 		fail(&err);
-	zygote.calls = &SYSCALLS_AHEAD;
+	zygote.small_pages = true;
 	worker_limits_count_data(OWN_BYTES);
 	return NULL;
 }
 
-static napi_value scratch(napi_env env, napi_callback_info info)
+static void change_scratch(bool there)
 {
 	static const char *const folders[] = { JAIL_WORK_DIR, JAIL_TMP_DIR };
 	struct err err = ERR_INIT;
-	napi_value argument = NULL;
-	size_t count = 1;
-	bool there = false;
 
-	if (napi_get_cb_info(env, info, &count, &argument, NULL, NULL) != 0 ||
-		napi_get_value_bool(env, argument, &there) != 0)
-		return NULL;
 	for (size_t i = 0; i < COUNT_OF(folders); i++) {
 		int result = there ? mount("tmpfs", folders[i], "tmpfs",
 					     MS_NOSUID | MS_NODEV | MS_NOEXEC,
@@ -108,6 +105,17 @@ static napi_value scratch(napi_env env, napi_callback_info info)
 			fail(&err);
 		}
 	}
+}
+
+static napi_value scratch(napi_env env, napi_callback_info info)
+{
+	napi_value argument = NULL;
+	size_t count = 1;
+	bool there = false;
+
+	if (napi_get_cb_info(env, info, &count, &argument, NULL, NULL) == 0 &&
+		napi_get_value_bool(env, argument, &there) == 0)
+		change_scratch(there);
 	return NULL;
 }
 
@@ -158,30 +166,67 @@ static void become_zygote(struct err *err)
 		fail(err);
 }
 
+/* Returns 1 in a learner, whose number is the count of those before it. */
+static int learn(unsigned samples)
+{
+	struct err err = ERR_INIT;
+	int result = 0;
+
+	for (unsigned i = 0; result == 0 && i < samples; i++) {
+		change_scratch(true);
+		result = zygote_learn(&zygote, &err);
+		if (result > 0)
+			return 1;
+		change_scratch(false);
+	}
+	zygote_learned(&zygote);
+	if (result < 0)
+		(void)dprintf(STDERR_FILENO, "<4>ced-zygote learn.failed error=\"%s\"\n", err.text);
+	return 0;
+}
+
 static napi_value serve(napi_env env, napi_callback_info info)
 {
 	char version[VERSION_MAX] = "";
 	struct uv_loop_s *loop = NULL;
 	struct err err = ERR_INIT;
+	napi_value arguments[2] = { NULL };
 	napi_value result = NULL;
-	size_t count = 1;
+	size_t count = COUNT_OF(arguments);
+	uint32_t samples = 0;
 	uint32_t seed = 0;
 	int served;
 
-	if (napi_get_cb_info(env, info, &count, &result, NULL, NULL) != 0 ||
-		napi_get_value_string_utf8(env, result, version, sizeof(version), NULL) != 0 ||
+	if (napi_get_cb_info(env, info, &count, arguments, NULL, NULL) != 0 ||
+		napi_get_value_string_utf8(env, arguments[0], version, sizeof(version), NULL) !=
+			0 ||
+		napi_get_value_uint32(env, arguments[1], &samples) != 0 ||
 		napi_get_uv_event_loop(env, &loop) != 0)
 		return NULL;
 	become_zygote(&err);
-	served = zygote_serve(&zygote, version, &err);
+	served = learn(samples);
+	learns = served > 0;
+	if (!learns)
+		served = zygote_serve(&zygote, version, &err);
 	if (served < 0)
 		fail(&err);
 	if (served == 0)
 		child_exit(0);
-	if (orphans_adopt(loop) < 0 || getrandom(&seed, sizeof(seed), 0) != sizeof(seed) ||
-		napi_create_uint32(env, seed, &result) != 0)
+	if (orphans_adopt(loop) < 0 || getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
+		child_exit(1);
+	if (napi_create_double(env, learns ? -1.0 - zygote.survey.learners : seed, &result) != 0)
 		child_exit(1);
 	return result;
+}
+
+/* A learner ends where a worker says that its program is over. */
+static napi_value learned(napi_env env, napi_callback_info info)
+{
+	(void)env;
+	(void)info;
+	if (learns)
+		zygote_learner_ends(&zygote);
+	return NULL;
 }
 
 /* ---- the module ------------------------------------------------------------------------------ */
@@ -196,7 +241,8 @@ __attribute__((visibility("default"))) napi_value napi_register_module_v1(
 	static const struct {
 		const char *name;
 		napi_callback call;
-	} functions[] = { { "begin", begin }, { "scratch", scratch }, { "serve", serve } };
+	} functions[] = { { "begin", begin }, { "scratch", scratch }, { "serve", serve },
+		{ "learned", learned } };
 
 	for (size_t i = 0; i < COUNT_OF(functions); i++) {
 		napi_value function = NULL;

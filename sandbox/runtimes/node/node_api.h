@@ -25,7 +25,8 @@ napi_status napi_get_cb_info(napi_env env, napi_callback_info info, size_t *argc
 napi_status napi_get_value_bool(napi_env env, napi_value value, _Bool *ret_value);
 napi_status napi_get_value_string_utf8(
 	napi_env env, napi_value value, char *ret_text, size_t size, size_t *ret_len);
-napi_status napi_create_uint32(napi_env env, uint32_t number, napi_value *ret_value);
+napi_status napi_get_value_uint32(napi_env env, napi_value value, uint32_t *ret_number);
+napi_status napi_create_double(napi_env env, double number, napi_value *ret_value);
 napi_status napi_get_uv_event_loop(napi_env env, struct uv_loop_s **ret_loop);
 
 int uv_loop_fork(struct uv_loop_s *loop);

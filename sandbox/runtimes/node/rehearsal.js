@@ -29,12 +29,17 @@ console.log(path.sep);
 const NAMES = ['module.mjs', 'a.js', 'b.js', 'c.js', 'd.js', 'e.js', 'f.js', 'g.js'];
 
 // Makes a file that holds a job, which is read as if it came from the socket.
+function jobOf(code, name) {
+  const fd = openSync('/tmp/rehearsal', 'wx+');
+  unlinkSync('/tmp/rehearsal');
+  writeSync(fd, writeJob(code, name), 0, 'latin1');
+  return fd;
+}
+
 function jobFile(name) {
   const isScript = name.endsWith('.js');
   const place = `../tmp/rehearsal-${name}/${name}`;
-  const fd = openSync('/tmp/rehearsal', 'wx+');
-  unlinkSync('/tmp/rehearsal');
-  writeSync(fd, writeJob(isScript ? `// ${name}\n${SCRIPT}` : MODULE, place), 0, 'latin1');
+  const fd = jobOf(isScript ? `// ${name}\n${SCRIPT}` : MODULE, place);
   if (isScript) {
     makeFileAhead(place);
     makeMainAhead(place);
@@ -74,6 +79,7 @@ function collectGarbage() {
   v8.setFlagsFromString('--expose-gc');
   const collect = vm.runInNewContext('gc');
   v8.setFlagsFromString('--no-expose-gc');
+  collect();
   collect({ type: 'minor' });
   collect({ type: 'minor' });
 }
@@ -110,3 +116,4 @@ module.exports = (perform, live) => {
   compileInBatchesOf(1);
   setImmediate(rehearse, [...NAMES], perform, () => endRehearsals(live));
 };
+module.exports.jobOf = jobOf;

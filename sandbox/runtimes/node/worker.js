@@ -15,6 +15,7 @@ const files = require('./files.js');
 const words = require('./job.js');
 const program = require('./program.js');
 const rehearse = require('./rehearsal.js');
+const samples = require('./samples.js');
 
 const { WORK, makeFileAhead, writeFiles } = files;
 const { READY, FAILED, ERROR, DONE, plainJson, tell, tellBegun, linger, readJob } = words;
@@ -25,10 +26,15 @@ const SESSION = 8;
 const REPORT_MAX = 64 << 10;
 const USUAL_NAME = 'main.js';
 const PID = 2; // of a worker in its namespace
+const LIBRARIES = ['assert', 'crypto', 'events', 'fs/promises', 'os', 'path', 'perf_hooks', 'querystring', 'readline', 'stream',
+  'stream/promises', 'string_decoder', 'timers/promises', 'url', 'util', 'zlib'];
+
+// Some seconds after it has started, V8 looks for memory to give back.  Every worker would begin with that.
+v8.setFlagsFromString('--no-memory-reducer');
 
 const zygote = { exports: {} };
 process.dlopen(zygote, `${__dirname}/ced-node.so`);
-const { begin, scratch, serve } = zygote.exports;
+const { begin, scratch, serve, learned } = zygote.exports;
 begin();
 
 const { emit, reallyExit: leave } = process;
@@ -109,6 +115,7 @@ function watchEnd() {
     if (!isOver()) return;
     try {
       tell(DONE, process.exitCode || 0); // a listener that was removed may have changed it
+      learned();
       linger();
     } catch {
       // the program has closed the socket
@@ -118,8 +125,23 @@ function watchEnd() {
 
 // ---- the job ---------------------------------------------------------------------------------
 
+// Loads what many programs use, once for all workers.  Nothing here may take a random number or keep one.
+function loadLibraries() {
+  for (const name of LIBRARIES) require(name);
+  void ['b', 'a'].sort((a, b) => a.localeCompare(b));
+  void (new Intl.NumberFormat('en').format(1234.5) + new Date(0).toLocaleString('en') + 'x'.normalize('NFD'));
+  require('crypto').createHash('sha256').update('').digest('hex');
+  require('zlib').gunzipSync(require('zlib').gzipSync(''));
+  new TextDecoder().decode(new TextEncoder().encode(JSON.stringify(structuredClone({ list: [1] }))));
+  const aborter = new AbortController();
+  aborter.signal.addEventListener('abort', () => {});
+  aborter.abort();
+  AbortSignal.timeout(1);
+  return require('timers/promises').setTimeout(1);
+}
+
 // Uses what a first program would wait for: streams, formatting, modules.
-function warmUp() {
+async function warmUp() {
   const sink = new Writable({ write(chunk, encoding, done) { done(); } });
   const aside = new Console(sink, sink);
   aside.log('%s %d %o', 'text', 1, { list: [1, 'two', null], map: new Map([[1, 2]]) });
@@ -131,6 +153,7 @@ function warmUp() {
     stream.write('');
     stream._handle.setBlocking?.(true);
   }
+  await loadLibraries();
   return program.warmUp();
 }
 
@@ -192,6 +215,7 @@ function beBorn(seed) {
   process.uptime = () => (now() - born) / 1000;
   Object.defineProperty(process, 'pid', { value: PID, writable: false, enumerable: true, configurable: true });
   process.chdir(WORK);
+  v8.setFlagsFromString('--memory-reducer');
   v8.setFlagsFromString(`--random-seed=${(seed & 0x3fffffff) + 1}`);
   for (let more = seed >>> 24; more > 0; more--) Math.random();
 }
@@ -201,12 +225,13 @@ function live() {
   program.forgetModules();
   process.chdir('/');
   scratch(false);
-  const seed = serve(`node ${process.versions.node}`); // returns in each worker
+  const seed = serve(`node ${process.versions.node}`, samples.length); // returns in each learner and worker
   const begun = process.cpuUsage();
-  beBorn(seed);
+  beBorn(Math.max(seed, 0));
   prepare();
   tell(READY, begun.user + begun.system);
-  perform();
+  if (seed < 0) perform(rehearse.jobOf(samples[-1 - seed], USUAL_NAME));
+  else perform();
 }
 
 scratch(true);
