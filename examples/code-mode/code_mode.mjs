@@ -37,12 +37,8 @@ except tools.ToolError as error:
 `;
 
 const client = new Client();
-const events = await client.events({ kinds: ["asked"], agent: "shop" });
-void (async () => {
-	for await (const { run_id, call, tool } of events) console.log(`${tool} waits: cectl approve ${run_id} --call ${call}`);
-})();
-const result = await client.run(program, { tools, policy: "refunds", agent: "shop" });
+const onParked = ({ run_id, call, tool }) => console.log(`${tool} waits: cectl approve ${run_id} --call ${call}`);
+const result = await client.run(program, { tools, policy: "refunds", agent: "shop", onParked });
 console.log(result.stdout + result.reason);
 console.log("calls", JSON.stringify(result.calls?.by_tool));
-await events.return();
 client.close();

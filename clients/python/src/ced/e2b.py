@@ -187,7 +187,7 @@ class Execution:
 
     def to_json(self) -> str:
         """As JSON. `logs` and `error` in it are texts, which are JSON again: so E2B has them."""
-        results = [{**{name: each[name] for name in each.formats()}, "text": each.text,
+        results: List[Map] = [{**{name: each[name] for name in each.formats()}, "text": each.text,
                     **({"chart": each.chart.to_dict()} if each.chart else {})} for each in self.results]
         return json.dumps({"results": results, "logs": self.logs.to_json(),
                            "error": self.error.to_json() if self.error else None})
@@ -458,7 +458,7 @@ class Sandbox:
             raise InvalidArgumentException(f"Sandbox() does not know {sorted(set(options) - IGNORED)}; it knows template, "
                                            f"timeout, metadata, envs, socket, and ignores {sorted(IGNORED)}")
         self._client = Client(socket)
-        self._params = {"env": envs, "labels": metadata, "idle_ms": timeout * 1000 if timeout else None}
+        self._params: Map = {"env": envs, "labels": metadata, "idle_ms": timeout * 1000 if timeout else None}
         self._sessions: Dict[str, Session] = {}
         self._of_language: Dict[str, Context] = {}
         self._counts: Dict[str, int] = {}
@@ -570,7 +570,7 @@ class Sandbox:
     def _begun(self, runtime: str) -> Session:
         """A session in a state to which it can go back when the first code is killed."""
         params = {key: value for key, value in self._params.items() if value is not None}
-        session = self._client.session(runtime, **params)  # type: ignore[arg-type]
+        session = self._client.session(runtime, **params)
         session.run("", files=list(self._written.values()))
         return session
 
