@@ -161,6 +161,7 @@ static int start_on_own_stack(
 	return result;
 }
 
+/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): the C library's are not for readers */
 EXPORTED int pthread_create(
 	pthread_t *ret_thread, const pthread_attr_t *attr, void *(*run)(void *), void *argument)
 {
@@ -225,6 +226,7 @@ EXPORTED int pthread_mutex_destroy(pthread_mutex_t *mutex)
 {
 	return is_copy ? 0 : destroy_mutex(mutex);
 }
+/* NOLINTEND(readability-inconsistent-declaration-parameter-name) */
 
 /* ---- descriptors ----------------------------------------------------------------------------- */
 
