@@ -21,10 +21,10 @@
 #define LOOKUP_MS     5000
 #define CONNECT_MS    10000
 #define IDLE_MS       60000
-#define PIPE_BYTES    65536        /* as a pipe is made */
-#define WIDE_BYTES    (512 * 1024) /* of one through which much goes */
-#define WIDE_AFTER    (256 * 1024) /* bytes */
-#define MOVES_AT_ONCE 8            /* in one turn; then other connections get theirs */
+#define PIPE_BYTES    65536                  /* as a pipe is made */
+#define WIDE_BYTES    (512 * 1024)           /* of one through which much goes */
+#define WIDE_AFTER    ((uint64_t)256 * 1024) /* bytes */
+#define MOVES_AT_ONCE 8                      /* in one turn; then other connections get theirs */
 
 /* ---- the end --------------------------------------------------------------------------------- */
 

@@ -231,9 +231,8 @@ TEST(a_folder_that_does_not_exist_is_named)
 	struct err err = ERR_INIT;
 
 	CHECK(!store_open("/nonexistent/state", STORE_WRITE, &err));
-	CHECK_EQ_INT(err.code, ERR_SYSTEM);
-	CHECK_EQ_INT(err.sys_errno, ENOENT);
-	CHECK(strstr(err.text, "/nonexistent/state"));
+	CHECK_EQ_INT(err.code, ERR_MISSING);
+	CHECK(strstr(err.text, "there is no folder /nonexistent/state: type install -d"));
 }
 
 TEST(a_folder_behind_a_symbolic_link_is_refused_and_the_link_is_named)
