@@ -200,24 +200,19 @@ function prepare() {
   }
 }
 
-// What a process of its own would have: a number, a beginning, and numbers that nobody foresees.  V8 reads
-// the seed at the first Math.random(), which no rehearsal calls.
+// What a process of its own would have: a number, and random numbers that no other worker has.  V8 takes the
+// seed at the first Math.random(), which no rehearsal calls; threads of the program begin without one, so
+// each finds its own.  A new context takes its seed from the engine's numbers, of which each object in a set
+// uses one.
 function beBorn(seed) {
-  const { performance } = globalThis;
-  const now = performance.now.bind(performance);
-  const born = now();
-  const origin = performance.timeOrigin + born;
-  const own = (value) => ({ value, writable: true, enumerable: false, configurable: true });
-  Object.defineProperties(performance, {
-    now: own(() => now() - born),
-    timeOrigin: own(origin),
-  });
-  process.uptime = () => (now() - born) / 1000;
   Object.defineProperty(process, 'pid', { value: PID, writable: false, enumerable: true, configurable: true });
   process.chdir(WORK);
   v8.setFlagsFromString('--memory-reducer');
-  v8.setFlagsFromString(`--random-seed=${(seed & 0x3fffffff) + 1}`);
-  for (let more = seed >>> 24; more > 0; more--) Math.random();
+  v8.setFlagsFromString(`--random-seed=${(seed >>> 2) + 1}`);
+  Math.random();
+  v8.setFlagsFromString('--random-seed=0');
+  const used = new Set();
+  for (let more = seed & 255; more > 0; more--) used.add({});
 }
 
 function live() {
