@@ -88,7 +88,7 @@ int answer_value(struct buf *out, unsigned status, const struct value *value)
 	int made;
 
 	buf_init(&json, ANSWER_BYTES_MAX);
-	made = json_write(&json, value, JSON_WRITE_COMPACT | JSON_WRITE_BASE64, NULL);
+	made = json_write(&json, value, JSON_WRITE_BASE64, NULL);
 	if (made == 0)
 		made = answer_bytes(out, status, JSON_TYPE, json.bytes, json.len);
 	buf_done(&json);
@@ -163,7 +163,7 @@ int answer_event(struct buf *out, const struct value *event)
 	size_t before = out->len;
 
 	if (buf_append_text(out, "data: ") == 0 &&
-		json_write(out, event, JSON_WRITE_COMPACT | JSON_WRITE_BASE64, NULL) == 0 &&
+		json_write(out, event, JSON_WRITE_BASE64, NULL) == 0 &&
 		buf_append_text(out, "\n\n") == 0)
 		return 0;
 	out->len = before;
