@@ -60,10 +60,13 @@ class Runs(WithClient):
         tracemalloc.start()
         self.addCleanup(tracemalloc.stop)
         first, _ = await all_of_them()
-        second, before = await all_of_them()
-        third, after = await all_of_them()
-        self.assertTrue(first is second is third, "it is one connection")
-        self.assertLess(after - before, 100_000, f"memory is level: {before}, {after}")
+        sizes = []
+        # A buffer may grow once, with how much comes at a time; what is kept for each run grows each time.
+        while len(sizes) < 6 and (len(sizes) < 2 or sizes[-1] - sizes[-2] >= 100_000):
+            connection, size = await all_of_them()
+            self.assertIs(connection, first, "it is one connection")
+            sizes.append(size)
+        self.assertLess(sizes[-1] - sizes[-2], 100_000, f"memory is level: {sizes}")
 
     async def test_cancelling_a_task_cancels_its_run_and_no_other(self):
         other = asyncio.create_task(self.client.run("print(tools.go())", tools={"go": self.go}))
