@@ -297,13 +297,8 @@ static int hand_down(struct cgroup_hierarchy *row, unsigned which, struct err *e
 /* A v2 hierarchy without controllers still has cgroup.kill. */
 static int open_v2(struct cgroup_hierarchy *row, struct err *err)
 {
-	unsigned offered = v2_controllers(row->base);
-
-	row->controllers = 0;
-	if (offered && hand_down(row, offered, err) < 0)
-		return -1;
-	row->controllers = offered;
-	return 0;
+	row->controllers = v2_controllers(row->base);
+	return row->controllers ? hand_down(row, row->controllers, err) : 0;
 }
 
 /* ---- all of them --------------------------------------------------------------------------- */

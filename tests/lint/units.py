@@ -48,6 +48,7 @@ LISTED = {
     **each("cli/commands", "admin_ops approvals backup budgets cancel check gc output put policy replay "
            "repl run runs runtimes session show stats status wait watch", COMMAND, CECTL),
     **each("cli/commands", "repl_words session_show state_tree", COMMAND, ["tests/scenario/365-repl.t"]),
+    **each("cli/commands", "session_replay", COMMAND, ["tests/scenario/381-session-replay.t"]),
     "cli/terminal/line_input.c": ("it needs a terminal", ["tests/scenario/365-repl.t"]),
     **each("cli/mcp", "answer config jsonrpc methods present progress requests resources server tools", COMMAND,
            ["tests/scenario/160-mcp.t", "tests/scenario/161-mcp-restart.t", "tests/scenario/162-mcp-sdk.t",
