@@ -243,6 +243,8 @@ static const struct syscall_group daemon_groups[] = {
 		N(sched_get_priority_max), N(sched_get_priority_min), N(ioprio_set)),
 	{ "local sockets only", ASKED_ALL(socketpair_rules, N(socket), N(socketpair)) },
 	{ "names, dumps, its last filter", ASKED(prctl, own_prctl_rules) },
+	GROUP("newer libuv asks for it, and goes on without", VERDICT_ERRNO(ENOSYS),
+		N(io_uring_setup)),
 };
 
 /* ---- ced-inspector and ced-egress ---------------------------------------------------------- */

@@ -582,18 +582,27 @@ static bool joins(struct step *step, const struct value *params)
 	return true;
 }
 
-/* An event as the cases name it. */
+/* An event as the cases name it: a call that waits is "parked", as a run is. */
 static void note_event(struct step *step, const char *type, const struct value *params)
 {
 	struct arena *arena = &step->player->arena;
 	struct value *event = value_map(arena);
+	bool is_asked = strcmp(type, "call_asked") == 0;
 
 	if (strcmp(type, "output") == 0 && joins(step, params))
 		return;
-	(void)value_map_put(arena, event, "type", value_text(arena, type));
-	for (size_t i = 0; i < params->map.count; i++)
-		(void)value_map_put(
-			arena, event, params->map.entries[i].key, params->map.entries[i].value);
+	(void)value_map_put(arena, event, "type", value_text(arena, is_asked ? "parked" : type));
+	for (size_t i = 0; i < params->map.count; i++) {
+		const char *key = params->map.entries[i].key;
+		struct value *item = params->map.entries[i].value;
+		struct value *policy = value_map(arena);
+
+		if (is_asked && strcmp(key, "policy") == 0) {
+			(void)value_map_put(arena, policy, "name", item);
+			item = policy;
+		}
+		(void)value_map_put(arena, event, key, item);
+	}
 	(void)value_list_add(arena, step->events, event);
 }
 

@@ -5,7 +5,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/node_client.sh"
 node_client_build || bail "clients/node does not build"
 mkdir -m 755 "$work/policies"
-echo '{ "name": "asks", "description": "A test.", "extends": "standard", "tools": { "ask": ["send"] } }' >"$work/policies/asks.json"
+install -m 644 "$here"/../../clients/conformance/policies/*.json "$work/policies"
 printf 'cgroups = "%s"\npolicies = "%s"\n' "$([[ $(id -u) == 0 ]] && echo required || echo auto)" "$work/policies" >"$ced_folder/ced.conf"
 chmod 644 "$ced_folder/ced.conf"
 ced_arguments=(--config "$ced_folder/ced.conf")

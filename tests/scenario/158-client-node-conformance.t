@@ -4,6 +4,11 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 . "$here/node_client.sh"
 node_client_build || bail "clients/node does not build"
+mkdir -m 755 "$ced_folder/policies"
+install -m 644 "$here"/../../clients/conformance/policies/*.json "$ced_folder/policies"
+echo "policies = \"$ced_folder/policies\"" >>"$ced_folder/ced.conf"
+chmod 644 "$ced_folder/ced.conf"
+ced_arguments=(--config "$ced_folder/ced.conf")
 daemon_start
 cd "$client" || bail "no folder $client"
 shopt -s nullglob

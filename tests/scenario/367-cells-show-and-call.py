@@ -118,8 +118,13 @@ for states in 0, 2:
                    ADD, FUNCTIONS, limits={**PATIENT, "calls": 2})
     eq(outcome(limited), ("ok", "0\n1\ntoo_many\n"), "a limit on calls")
     eq(outcome(cell(session, "print(add(n, 0), add(n, 1), add(n, 2))", ADD, FUNCTIONS)), ("ok", "2 3 4\n"), "counts anew in each cell")
-    left = cell(session, "import threading\nsaid = []\nthread = threading.Thread(target=lambda: said.append(add(7, 7)))\nthread.start()\nprint('left')",
-                ADD, FUNCTIONS)
+    # A thread that has not asked yet when its cell ends is too late: then once more.
+    for attempt in range(20):
+        left = cell(session, "import threading, time\nsaid = []\nthread = threading.Thread(target=lambda: said.append(add(7, 7)))\nthread.start()\ntime.sleep(0.01)\nprint('left')",
+                    ADD, FUNCTIONS)
+        if left["calls"]["count"]:
+            break
+        cell(session, "thread.join()")
     eq(outcome(left), ("ok", "left\n"), "a thread calls when its cell ends")
     eq(left["calls"]["failed"], 0, "the cell ends when the call is answered")
     eq(outcome(cell(session, "thread.join()\nprint(said)")), ("ok", "[14]\n"), "and the next cell has the answer")

@@ -11,8 +11,12 @@ export PYTHONPATH=$client/src PYTHONDONTWRITEBYTECODE=1
 /usr/bin/python3 -c 'import msgpack' 2>/dev/null || skip_all "no python3-msgpack here"
 
 # patient_daemon: a daemon whose runs may take a minute of time, since most tests are about something else.
+# It has the policies of the cases; they are copied, since ced may not be able to read the checkout.
 patient_daemon() {
-	printf 'limits { wall_ms = 1min cpu_ms = 1min }\n%s\n' "$*" >>"$ced_folder/ced.conf"
+	mkdir -m 755 "$ced_folder/policies"
+	install -m 644 "$conformance/policies"/*.json "$ced_folder/policies"
+	printf 'policies = "%s"\nlimits { wall_ms = 1min cpu_ms = 1min }\n%s\n' "$ced_folder/policies" "$*" \
+		>>"$ced_folder/ced.conf"
 	chmod 644 "$ced_folder/ced.conf"
 	ced_arguments=(--config "$ced_folder/ced.conf")
 	daemon_start
@@ -20,11 +24,7 @@ patient_daemon() {
 
 # python_tests_daemon: a daemon for the tests in clients/python/tests: user 4002 approves, and two sessions may be open.
 python_tests_daemon() {
-	mkdir -m 755 "$work/policies"
-	echo '{ "name": "asks", "description": "A test.", "extends": "standard", "tools": { "ask": ["send"] } }' \
-		>"$work/policies/asks.json"
 	patient_daemon 'socket_mode = "0666"
-policies = "'"$work/policies"'"
 admins = {4002}
 sessions_per_uid = 2
 sessions_max = 6
