@@ -4,13 +4,15 @@
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 
-function(ced_dependency name module)
+# Where a library has several names, the first one that is there.
+function(ced_dependency name)
 	if(NOT TARGET PkgConfig::${name})
-		pkg_check_modules(${name} REQUIRED IMPORTED_TARGET GLOBAL ${module})
+		pkg_search_module(${name} REQUIRED IMPORTED_TARGET GLOBAL ${ARGN})
 	endif()
 endfunction()
 
-ced_dependency(MSGPACK "msgpack>=4.0")          # proto/wire/wire.c, clients/c
+# Debian 12 calls it msgpack, Debian 13 msgpack-c; clients/c/ced.pc names the one that was found.
+ced_dependency(MSGPACK "msgpack-c>=4.0" "msgpack>=4.0") # proto/wire/wire.c, clients/c
 ced_dependency(JANSSON "jansson>=2.14")         # proto/json.c
 ced_dependency(PCRE2   "libpcre2-8>=10.40")     # proto/schema/pattern.c
 ced_dependency(SODIUM  "libsodium>=1.0.18")     # proto/digest.c
