@@ -12,9 +12,11 @@ function(ced_dependency name)
 endfunction()
 
 # Debian 12 calls it msgpack, Debian 13 msgpack-c; clients/c/ced.pc names the one that was found.
-# The .pc of Debian 13 has relative folders.  The header is where the compiler looks anyway.
+# The .pc of Debian 13 has a relative folder.  Its header is where the compiler looks anyway.
 ced_dependency(MSGPACK "msgpack-c>=4.0" "msgpack>=4.0") # proto/wire/wire.c, clients/c
-set_target_properties(PkgConfig::MSGPACK PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "" INTERFACE_LINK_DIRECTORIES "")
+get_target_property(folders PkgConfig::MSGPACK INTERFACE_INCLUDE_DIRECTORIES)
+list(FILTER folders INCLUDE REGEX "^/")
+set_target_properties(PkgConfig::MSGPACK PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${folders}")
 ced_dependency(JANSSON "jansson>=2.14")         # proto/json.c
 ced_dependency(PCRE2   "libpcre2-8>=10.40")     # proto/schema/pattern.c
 ced_dependency(SODIUM  "libsodium>=1.0.18")     # proto/digest.c

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
@@ -99,7 +100,13 @@ static struct sock_filter code[] = {
 int filter_load(struct err *err)
 {
 	struct sock_fprog program = { (unsigned short)COUNT_OF(code), code };
+	char byte;
 
+	/*
+	 * From 2.41 on, glibc makes room for a thread's random numbers when it first asks for some, by
+	 * calls that the filter forbids.
+	 */
+	(void)getrandom(&byte, sizeof(byte), GRND_NONBLOCK);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return err_sys(err, "no_new_privs");
 	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) < 0)
