@@ -1,5 +1,6 @@
 #include "daemon/inspector/filter.h"
 
+#include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -75,7 +76,8 @@ int filter_load(struct err *err)
 	 * From 2.41 on, glibc makes room for a thread's random numbers when it first asks for some, by
 	 * calls that the filter forbids.
 	 */
-	(void)getrandom(&byte, sizeof(byte), GRND_NONBLOCK);
+	if (getrandom(&byte, sizeof(byte), GRND_NONBLOCK) < 0 && errno != EAGAIN)
+		return err_sys(err, "getrandom");
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return err_sys(err, "no_new_privs");
 	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) < 0)
