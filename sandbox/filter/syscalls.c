@@ -107,10 +107,10 @@ static const struct arg_rule madvise_rules[] = { ADVICE(8, 0), ADVICE(12, 8), AD
 
 /* No honest program needs these, so the first call ends the run. */
 static const short red[] = { N(ptrace), N(process_vm_readv), N(process_vm_writev), N(kcmp),
-	N(pidfd_getfd), N(bpf), N(userfaultfd), N(perf_event_open), N(io_uring_setup),
-	N(io_uring_enter), N(io_uring_register), N(keyctl), N(add_key), N(request_key), N(mount),
-	N(umount2), N(pivot_root), N(chroot), N(fsopen), N(fsconfig), N(fsmount), N(fspick),
-	N(move_mount), N(open_tree), N(mount_setattr), NR_OPEN_TREE_ATTR, N(setns), N(unshare),
+	N(pidfd_getfd), N(bpf), N(userfaultfd), N(perf_event_open), N(io_uring_enter),
+	N(io_uring_register), N(keyctl), N(add_key), N(request_key), N(mount), N(umount2),
+	N(pivot_root), N(chroot), N(fsopen), N(fsconfig), N(fsmount), N(fspick), N(move_mount),
+	N(open_tree), N(mount_setattr), NR_OPEN_TREE_ATTR, N(setns), N(unshare),
 	N(open_by_handle_at), N(init_module), N(finit_module), N(delete_module), N(kexec_load),
 	N(kexec_file_load), N(reboot), N(swapon), N(swapoff), N(acct), N(iopl), N(ioperm),
 	N(modify_ldt), N(personality), N(seccomp), N(fanotify_init), N(fanotify_mark), N(quotactl),
@@ -164,14 +164,15 @@ static const struct syscall_group job[] = {
 	{ "and sends over it", ASKED_ALL(talk_rules, N(sendto), N(recvfrom)) },
 	/*
 	 * Libraries try these and have another way if the kernel does not know them.  The flags of
-	 * preadv2 and pwritev2 tell what others have cached.
+	 * preadv2 and pwritev2 tell what others have cached.  Each loop of libuv asks for io_uring.
 	 */
 	GROUP("libraries know another way", VERDICT_ERRNO(ENOSYS), N(clone3), N(openat2),
-		N(memfd_create), N(memfd_secret), N(pidfd_open), N(landlock_create_ruleset),
-		N(landlock_add_rule), N(landlock_restrict_self), N(flock), N(inotify_init),
-		N(inotify_init1), N(inotify_add_watch), N(inotify_rm_watch), N(pkey_alloc),
-		N(set_mempolicy_home_node), N(preadv2), N(pwritev2), 451, 452, 453, 454, 455, 456,
-		457, 458, 459, 460, 461, 462, 463, 464, 465, 466, 468, 469, 470, 471, 472),
+		N(io_uring_setup), N(memfd_create), N(memfd_secret), N(pidfd_open),
+		N(landlock_create_ruleset), N(landlock_add_rule), N(landlock_restrict_self),
+		N(flock), N(inotify_init), N(inotify_init1), N(inotify_add_watch),
+		N(inotify_rm_watch), N(pkey_alloc), N(set_mempolicy_home_node), N(preadv2),
+		N(pwritev2), 451, 452, 453, 454, 455, 456, 457, 458, 459, 460, 461, 462, 463, 464,
+		465, 466, 468, 469, 470, 471, 472),
 	/* shutil.copy2() passes EPERM on but ignores ENOTSUP. */
 	GROUP("copies go on without them", VERDICT_ERRNO(ENOTSUP), N(setxattr), N(lsetxattr),
 		N(fsetxattr), N(getxattr), N(lgetxattr), N(fgetxattr), N(listxattr), N(llistxattr),
@@ -243,8 +244,6 @@ static const struct syscall_group daemon_groups[] = {
 		N(sched_get_priority_max), N(sched_get_priority_min), N(ioprio_set)),
 	{ "local sockets only", ASKED_ALL(socketpair_rules, N(socket), N(socketpair)) },
 	{ "names, dumps, its last filter", ASKED(prctl, own_prctl_rules) },
-	GROUP("newer libuv asks for it, and goes on without", VERDICT_ERRNO(ENOSYS),
-		N(io_uring_setup)),
 };
 
 /* ---- ced-inspector and ced-egress ---------------------------------------------------------- */

@@ -403,7 +403,7 @@ def an_ordinary_program_is_refused_nothing(zygote, slot):
 @test
 def a_call_without_innocent_use_ends_the_run_and_is_named(zygote, slot):
     for name, nr in (("ptrace", 101), ("mount", 165), ("unshare", 272), ("setns", 308), ("bpf", 321), ("seccomp", 317),
-                     ("io_uring_setup", 425), ("fsopen", 430), ("keyctl", 250), ("init_module", 175), ("kexec_load", 246),
+                     ("io_uring_enter", 426), ("fsopen", 430), ("keyctl", 250), ("init_module", 175), ("kexec_load", 246),
                      ("process_vm_readv", 310), ("perf_event_open", 298), ("userfaultfd", 323)):
         rows, others = refused(slot, f"print(os.getpid(), flush=True); libc.syscall({nr}, 0, 0, 0, 0, 0, 0); print('alive')")
         equal((name, rows, others), (name, {nr: (0, 1, True)}, 0))

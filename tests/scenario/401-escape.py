@@ -72,7 +72,7 @@ HAS_CGROUP = held["memory_bytes"] != "rlimit"
 KILLS = {
     "ptrace": "call(101, 0)", "process_vm_readv": "call(310, 1, 0, 0, 0, 0, 0)", "kcmp": "call(312, 1, 2)",
     "process_vm_writev": "call(311, 1, 0, 0, 0, 0, 0)", "pidfd_getfd": "call(438, 3, 0, 0)", "bpf": "call(321, 0)",
-    "userfaultfd": "call(323, 0)", "perf_event_open": "call(298, 0)", "io_uring_setup": "call(425, 1, b' ' * 200)",
+    "userfaultfd": "call(323, 0)", "perf_event_open": "call(298, 0)", "io_uring_enter": "call(426, 3, 1, 0, 0, 0, 0)",
     "keyctl": "call(250, 0, -3, 0)", "add_key": "call(248, b'user', b'a', b'b', 1, -3)", "setns": "call(308, 0, 0)",
     "mount": "call(165, b'none', b'/work', b'tmpfs', 0, 0)", "fsopen": "call(430, b'tmpfs', 0)", "chroot": "call(161, b'/work')",
     "open_tree": "call(428, -100, b'/work', 1)", "mount_setattr": "call(442, -100, b'/', 0, b' ' * 32, 32)",
@@ -137,6 +137,7 @@ REFUSED = {
     "urgent bytes": ("tried(socket.socketpair()[0].send, b'x', socket.MSG_OOB)", "EPERM"),
     "asking who is behind the job socket": ("tried(socket.socket(fileno=os.dup(3)).getsockopt, 1, 17, 12)", "EPERM"),
     "a pidfd": ("call(434, 1, 0)", "ENOSYS"),
+    "a ring of io_uring": ("call(425, 1, b' ' * 200)", "ENOSYS"),
     "shared memory, semaphores, messages and queues":
         ("[call(29, 0, 4096, 0o1600), call(64, 0, 1, 0o1600), call(68, 0, 0o1600), call(240, b'x', 66, 384, 0)]", ["EPERM"] * 4),
     "all of prctl but reading a name": ("sorted({str(call(157, n, 1, 0, 0, 0)) for n in (1, 3, 4, 8, 22, 23, 24, 26, 28, 35, 36, 38, 47)})", ["EPERM"]),

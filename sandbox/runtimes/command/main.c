@@ -68,7 +68,7 @@ static void ask_version(const char *interpreter, char ret_version[VERSION_MAX])
 
 /*
  * The interpreter becomes the zygote itself: node/ced_node.c.  Each worker starts its engine's threads
- * anew, so it has one; and io_uring_setup() would kill it.
+ * anew, so it has one.
  */
 __attribute__((noreturn)) static void start_ahead(const char *interpreter)
 {
