@@ -86,7 +86,7 @@ __attribute__((noreturn)) static void start_ahead(const char *interpreter)
 	cut_printf(script, sizeof(script), TREE_AHEAD_DIR "/%s", orders.ahead[0]);
 	argv.in[count++] = script;
 	argv.in[count] = NULL;
-	if (setenv("UV_USE_IO_URING", "0", 1) == 0 && setenv("LD_PRELOAD", ADDON, 1) == 0)
+	if (setenv("LD_PRELOAD", ADDON, 1) == 0)
 		(void)execv(interpreter, argv.out);
 	(void)err_sys(&err, "%s", interpreter);
 	fail(&err);

@@ -60,7 +60,6 @@ memoryUsage.rss = () => process.resourceUsage().maxRSS * 1024;
 // Makes the process look as if node had been started without arguments.
 function bareProcess() {
   process.memoryUsage = memoryUsage;
-  delete process.env.UV_USE_IO_URING;
   process.argv.length = 1;
   process.execArgv.length = 0;
 }
