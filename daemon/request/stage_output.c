@@ -129,13 +129,16 @@ static void gather_output(struct request *request)
 	struct execution *execution = &request->execution;
 	struct job_result *result = &request->result;
 	struct err err = ERR_INIT;
+	bool is_readable;
 
 	keep_stream(&execution->out, &result->out);
 	keep_stream(&execution->errout, &result->errout);
 	if (request->spec.display)
 		gather_display(request);
-	if (artifacts_read(&request->arena, &execution->artifacts.bytes, &request->spec, result,
-		    &err) < 0) {
+	is_readable = artifacts_read(&request->arena, &execution->artifacts.bytes, &request->spec,
+			      result, &err) == 0;
+	artifacts_tell_cut(&execution->artifacts, is_readable, result);
+	if (!is_readable) {
 		log_event(LOG_LEVEL_WARNING, "artifacts.odd", LOG_STR("why", err.text));
 		request_step(request, "artifacts.odd", "output", false, NULL);
 	}

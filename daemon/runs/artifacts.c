@@ -79,11 +79,12 @@ int artifacts_collect(struct artifacts *artifacts, struct worker *worker,
 					      .stands = artifacts->stands });
 }
 
-void artifacts_collected(struct artifacts *artifacts)
+void artifacts_collected(struct artifacts *artifacts, int status)
 {
 	if (!artifacts->asked)
 		return; /* it was not requested */
 	artifacts->asked = false;
+	artifacts->cut = status != 0;
 	if (!artifacts->pipe)
 		artifacts->on_end(artifacts->owner);
 }
@@ -279,4 +280,15 @@ int artifacts_read(struct arena *arena, const struct buf *bytes, const struct jo
 		taken_bytes += reason == ARTIFACT_TAKEN ? head.data_len : 0;
 	}
 	return 0;
+}
+
+void artifacts_tell_cut(
+	const struct artifacts *artifacts, bool is_readable, struct job_result *result)
+{
+	if (is_readable && !artifacts->cut && !artifacts->asked)
+		return;
+	if (!result->skipped || result->skipped_count == SKIPPED_MAX)
+		return;
+	result->skipped[result->skipped_count++] = (struct job_skipped){ .path = "",
+		.reason = "the files could not all be collected in time; the rest is missing" };
 }

@@ -20,6 +20,7 @@ struct artifacts {
 	struct buf bytes;   /* in the format that artifacts_read() reads */
 	bool asked;         /* the slot has not yet reported the collector's end */
 	bool stands;        /* its worker lives and stands still; set by the owner */
+	bool cut;           /* the collector has failed, so files may be missing */
 	void (*on_end)(void *owner);
 	void *owner;
 };
@@ -31,8 +32,12 @@ struct artifacts {
 int artifacts_collect(struct artifacts *artifacts, struct worker *worker,
 	const struct job_spec *spec, struct err *err);
 
-/* The slot reported that its collector has ended. */
-void artifacts_collected(struct artifacts *artifacts);
+/* The slot reported that its collector has ended; `status` is 0 if it has sent all. */
+void artifacts_collected(struct artifacts *artifacts, int status);
+
+/* Adds to *result that files may be missing, if that is so.  Comes after artifacts_read(). */
+void artifacts_tell_cut(
+	const struct artifacts *artifacts, bool is_readable, struct job_result *result);
 
 /* Stops reading and keeps the bytes.  May be called again. */
 void artifacts_close(struct artifacts *artifacts);

@@ -1127,11 +1127,11 @@ static void on_drained(void *owner)
 		execution->on_room(execution);
 }
 
-static void on_collected(void *owner)
+static void on_collected(void *owner, const struct slotmsg *msg)
 {
 	struct execution *execution = owner;
 
-	artifacts_collected(&execution->artifacts);
+	artifacts_collected(&execution->artifacts, msg->status);
 }
 
 static const struct worker_events worker_events = {

@@ -426,11 +426,6 @@ static void pass_over_output(void *owner, bool is_stderr)
 	(void)is_stderr;
 }
 
-static void pass_over(void *owner)
-{
-	(void)owner;
-}
-
 static void on_state(void *owner, const struct slotmsg *msg)
 {
 	session_hold(owner);
@@ -462,7 +457,7 @@ static const struct worker_events kept_events = {
 	.job_message = on_job_message,
 	.output = pass_over_output,
 	.ended = on_worker_ended,
-	.collected = pass_over,
+	.collected = pass_over_slot,
 	.cell_ended = pass_over_slot,
 	.state = on_state,
 	.gone = on_worker_gone,

@@ -259,7 +259,7 @@ static void on_slot_message(struct worker *worker, const struct slotmsg *msg)
 		return;
 	case SLOTMSG_COLLECTED:
 		if (worker->owner)
-			worker->events->collected(worker->owner);
+			worker->events->collected(worker->owner, msg);
 		return;
 	case SLOTMSG_DROPPED:
 		on_dropped(worker);

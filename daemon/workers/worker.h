@@ -60,7 +60,7 @@ struct worker_events {
 	void (*drained)(void *owner); /* all answers are in its job socket; may be NULL */
 	void (*output)(void *owner, bool is_stderr);
 	void (*ended)(void *owner, const struct slotmsg *msg);
-	void (*collected)(void *owner);
+	void (*collected)(void *owner, const struct slotmsg *msg);
 	void (*cell_ended)(void *owner, const struct slotmsg *msg); /* answers worker_end_cell() */
 	/* PERMITTED, KEPT, PROMOTED, STATE_GONE: about a kept state */
 	void (*state)(void *owner, const struct slotmsg *msg);

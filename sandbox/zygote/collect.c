@@ -22,7 +22,8 @@
 #define COPY_BYTES 65536
 #define PATH_BYTES 4096
 #define SKIPS_MAX  256 /* skipped entries that are reported; the rest are not */
-#define SECONDS    2   /* of time, and of CPU time */
+#define CPU_SECONDS 10
+#define SECONDS     60 /* of time; ced gives up sooner where nothing comes any more */
 
 struct walk {
 	const struct collect_job *job;
@@ -323,7 +324,7 @@ static int walk_folder(struct walk *walk, int dir, unsigned depth, struct err *e
 /* A bug here must not block the slot: SIGALRM and SIGXCPU have no handler and kill. */
 static void bound_time(void)
 {
-	struct rlimit cpu = { SECONDS, SECONDS };
+	struct rlimit cpu = { CPU_SECONDS, CPU_SECONDS };
 	sigset_t none;
 
 	(void)signal(SIGALRM, SIG_DFL);

@@ -1,3 +1,4 @@
+#include <signal.h>
 #include <string.h>
 
 #include "daemon/runs/artifacts.h"
@@ -56,6 +57,34 @@ static void close_read(struct read *read)
 {
 	buf_done(&read->bytes);
 	arena_done(&read->arena);
+}
+
+static void pass_over(void *owner)
+{
+	(void)owner;
+}
+
+TEST(files_that_a_failed_collector_may_have_left_out_are_told)
+{
+	struct artifacts artifacts = { .asked = true, .on_end = pass_over };
+	struct read read;
+
+	open_read(&read);
+	put(&read.bytes, ARTIFACT_TAKEN, "whole", "bytes");
+	CHECK_EQ_INT(do_read(&read), 0);
+	artifacts_collected(&artifacts, 0);
+	artifacts_tell_cut(&artifacts, true, &read.result);
+	CHECK_EQ_INT(read.result.skipped_count, 0);
+	artifacts.asked = true; /* a slot that is lost reports nothing */
+	artifacts_tell_cut(&artifacts, true, &read.result);
+	CHECK_EQ_INT(read.result.skipped_count, 1);
+	artifacts_collected(&artifacts, SIGALRM);
+	artifacts_tell_cut(&artifacts, true, &read.result);
+	CHECK_EQ_INT(read.result.skipped_count, 2);
+	CHECK_STR(read.result.skipped[1].path, "");
+	CHECK(strstr(read.result.skipped[1].reason, "the rest is missing"));
+	CHECK_EQ_INT(read.result.artifact_count, 1);
+	close_read(&read);
 }
 
 TEST(files_come_back_with_their_bytes_mode_and_digest)
