@@ -18,7 +18,7 @@ ok(wait_until(lambda: (latest("leaver") or {}).get("state") == "running"), "a ru
 started = time.monotonic()
 client.close()
 ok(wait_until(lambda: (latest("leaver") or {}).get("outcome") == "canceled"), "its client leaves and it is cancelled")
-ok(time.monotonic() - started < 1, "at once")
+ok(time.monotonic() - started < 20, "long before its end")
 eq(latest("leaver")["reason"], "The run was cancelled because its client disconnected.", "and the record says why")
 
 client = Client()

@@ -11,7 +11,7 @@ ends = []
 
 
 def run():
-    ends.append(Client().run(HUNGRY, limits={"memory_bytes": 400 << 20}))
+    ends.append(Client().run(HUNGRY, limits={"memory_bytes": 400 << 20, "wall_ms": 60000, "cpu_ms": 60000}))
 
 
 threads = [threading.Thread(target=run) for _ in range(3)]
@@ -29,7 +29,7 @@ ok(hit["evidence"]["peak_bytes"] < 160 << 20, "and what the program had used", h
 ok("host ran out of memory" in hit["reason"], "the reason says it in words", hit["reason"])
 
 # A run that passes its own limit is still reported as memory_limit.
-end = Client().run(GREEDY, limits={"memory_bytes": 40 << 20})
+end = Client().run(GREEDY, limits={"memory_bytes": 40 << 20, "wall_ms": 60000, "cpu_ms": 60000})
 eq(end["outcome"], "memory_limit", "who passes its own limit is told so")
 eq(end["evidence"]["limit_bytes"], 40 << 20, "with that limit")
 eq(Client().run("print(1)")["outcome"], "ok", "and the daemon goes on")
