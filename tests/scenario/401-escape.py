@@ -424,7 +424,7 @@ if AS_ROOT:
     filters = filters_of(next(iter(facts)))
     if filters:
         red = [101, 135, 154, 155, 161, 165, 166, 246, 248, 250, 272, 298, 304, 308, 310, 311, 312, 317, 320, 321, 323,
-               425, 428, 429, 430, 431, 432, 433, 438, 442]
+               426, 428, 429, 430, 431, 432, 433, 438, 442]
         eq([n for n in red if strictest(filters, n) != 0x7FC00000], [], "the filters that the kernel has ask the slot about what has no innocent use")
         refused = [29, 41, 42, 49, 50, 56, 57, 58, 59, 64, 68, 86, 88, 99, 105, 126, 133, 144, 160, 203, 274, 307, 322]
         eq([n for n in refused if strictest(filters, n) not in (0x50001, 0x7FC00000)], [], "and refuse what a program has no business with")
