@@ -1100,12 +1100,11 @@ static void on_worker_gone(void *owner, const char *why)
 {
 	struct execution *execution = owner;
 
-	if (execution->gated) {
-		execution->spoilt = true;
-		execution->worker = NULL;
-	}
-	if (execution->over || execution->gated)
+	execution->spoilt = execution->spoilt || execution->gated;
+	if (execution->over || execution->gated) {
+		execution->worker = NULL; /* the next upkeep frees it */
 		return;
+	}
 	drain_pipes(execution);
 	knobs_count(&execution->worker->knobs, &execution->facts.after);
 	execution->facts.memory_peak =
