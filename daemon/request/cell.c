@@ -340,9 +340,19 @@ static void keep_worker(struct request *request)
 static bool can_go_back(const struct request *request)
 {
 	const struct session *session = request->session;
+	const struct worker *worker = request->execution.worker;
 
-	return session->end == SESSION_OPEN && request->execution.worker &&
-	       request->execution.facts.ended && states_have(&session->states, session->state);
+	return session->end == SESSION_OPEN && worker && worker->ended &&
+	       states_have(&session->states, session->state);
+}
+
+/* It waits for the next cell.  While a thread worked for calls of this one, it may have died. */
+static bool stands(const struct request *request)
+{
+	const struct execution *execution = &request->execution;
+
+	return request->session->end == SESSION_OPEN && execution->stands && execution->worker &&
+	       !execution->worker->ended;
 }
 
 /* Its caller wants it undone, and where the session stood before is still kept. */
@@ -356,16 +366,16 @@ void cell_over(struct request *request)
 {
 	struct execution *execution = &request->execution;
 	struct session *session = request->session;
-	const bool stands = execution->stands && session->end == SESSION_OPEN;
+	const bool is_standing = stands(request);
 
 	if (execution->worker && session->end == SESSION_OPEN)
 		states_note_gone(session, execution->worker);
-	if (stands && !is_unwanted(request)) {
+	if (is_standing && !is_unwanted(request)) {
 		keep_worker(request);
 		session->states.disk_bytes = execution->facts.disk_bytes;
 		session->state = (uint32_t)request->cell;
 		session->keeps_next = session->states.most > 0;
-	} else if (stands || can_go_back(request)) {
+	} else if (is_standing || can_go_back(request)) {
 		keep_worker(request);
 		session->goes_back_next = true;
 	} else {

@@ -79,6 +79,11 @@ int artifacts_collect(struct artifacts *artifacts, struct worker *worker,
 					      .stands = artifacts->stands });
 }
 
+bool artifacts_are_coming(const struct artifacts *artifacts)
+{
+	return artifacts->asked || artifacts->pipe;
+}
+
 void artifacts_collected(struct artifacts *artifacts, int status)
 {
 	if (!artifacts->asked)

@@ -32,6 +32,9 @@ struct artifacts {
 int artifacts_collect(struct artifacts *artifacts, struct worker *worker,
 	const struct job_spec *spec, struct err *err);
 
+/* Whether on_end() is still to be called: then no other request may be sent. */
+bool artifacts_are_coming(const struct artifacts *artifacts);
+
 /* The slot reported that its collector has ended; `status` is 0 if it has sent all. */
 void artifacts_collected(struct artifacts *artifacts, int status);
 

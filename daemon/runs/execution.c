@@ -1073,7 +1073,10 @@ static void on_worker_ended(void *owner, const struct slotmsg *msg)
 	execution->finishing = true;
 	worker_kill_run(execution->worker); /* kills everything that the program left behind */
 	drain_pipes(execution);
-	after_death(execution);
+	if (artifacts_are_coming(&execution->artifacts))
+		execution->artifacts.on_end = end_execution; /* those of a cell that stood still */
+	else
+		after_death(execution);
 }
 
 /* The slot has counted for this cell what it reports of a worker's end. */
@@ -1100,12 +1103,11 @@ static void on_worker_gone(void *owner, const char *why)
 {
 	struct execution *execution = owner;
 
-	if (execution->gated) {
-		execution->spoilt = true;
-		execution->worker = NULL;
-	}
-	if (execution->over || execution->gated)
+	execution->spoilt = execution->spoilt || execution->gated;
+	if (execution->over || execution->gated) {
+		execution->worker = NULL; /* the next upkeep frees it */
 		return;
+	}
 	drain_pipes(execution);
 	knobs_count(&execution->worker->knobs, &execution->facts.after);
 	execution->facts.memory_peak =

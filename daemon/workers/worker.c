@@ -39,7 +39,7 @@ static const struct {
 	[WORKER_EMPTY] = { "empty", TO(MAKING) | TO(GONE) },
 	[WORKER_MAKING] = { "making", TO(WARM) | TO(ENDING) | TO(GONE) },
 	[WORKER_WARM] = { "warm", TO(TAKEN) | TO(ENDING) | TO(GONE) },
-	[WORKER_TAKEN] = { "taken", TO(RUNNING) | TO(ENDING) | TO(GONE) },
+	[WORKER_TAKEN] = { "taken", TO(RUNNING) | TO(KEPT) | TO(ENDING) | TO(GONE) },
 	[WORKER_RUNNING] = { "running", TO(KEPT) | TO(ENDING) | TO(GONE) },
 	[WORKER_KEPT] = { "kept", TO(TAKEN) | TO(ENDING) | TO(GONE) },
 	[WORKER_ENDING] = { "ending", TO(EMPTY) | TO(GONE) },

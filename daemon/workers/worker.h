@@ -8,7 +8,8 @@
  *
  * A worker that fails or dies before its job goes from MAKING, WARM or TAKEN straight to ENDING.
  * One that belongs to a session goes from RUNNING to KEPT after each cell, and stands still there;
- * the next cell takes it again.
+ * the next cell takes it again.  If it dies before it has that cell, it goes back to KEPT when a kept
+ * state can take its place.
  *
  * The slot is made once.  Each worker in it runs one program and ends, and the next worker is made
  * in the background.  The zygote owns the struct, which lives until the slot has gone.

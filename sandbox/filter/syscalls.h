@@ -65,7 +65,7 @@ struct arg_test {
 	uint64_t value;
 };
 
-#define ARG_TESTS_MAX 2
+#define ARG_TESTS_MAX 3
 
 struct arg_rule {
 	uint32_t verdict; /* if all tests hold */

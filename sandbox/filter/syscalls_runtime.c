@@ -106,9 +106,12 @@ static const short getters[] = { NR(getsockopt) };
 
 /*
  * Clients try other families (IPv6, nscd, netlink) and go on without, so these are not reported.
+ * The protocol is 0 or TCP; 2 and 4 are no streams.  SCTP and MPTCP are, and the kernel loads their
+ * modules.
  */
 static const struct arg_rule net_socket_rules[] = {
-	{ VERDICT_ALLOW, { IS_INT(0, AF_INET), { 1, 0xf, SOCK_STREAM } } },
+	{ VERDICT_ALLOW,
+		{ IS_INT(0, AF_INET), { 1, 0xf, SOCK_STREAM }, ONE_OF(2, IPPROTO_TCP, 0) } },
 };
 #define OPTIONS                                                             \
 	OPTION(SOL_SOCKET, ONE_OF(2, 1, SO_RCVBUF)), /* and SO_KEEPALIVE */ \
@@ -124,8 +127,8 @@ static const struct arg_rule getsockopt_rules[] = {
 };
 
 #define NETWORK                                                                                    \
-	{ "streams over IPv4", VERDICT_ERRNO(EAFNOSUPPORT), CALLS(sockets), net_socket_rules,      \
-		COUNT_OF(net_socket_rules) },                                                      \
+	{ "streams of TCP over IPv4", VERDICT_ERRNO(EAFNOSUPPORT), CALLS(sockets),                 \
+		net_socket_rules, COUNT_OF(net_socket_rules) },                                    \
 		{ "to what its slot has listeners for", VERDICT_ALLOW, CALLS(connects), NULL, 0 }, \
 		{ "that live and hurry", VERDICT_ERRNO(ENOPROTOOPT), CALLS(setters),               \
 			setsockopt_rules, COUNT_OF(setsockopt_rules) },                            \

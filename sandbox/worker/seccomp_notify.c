@@ -137,6 +137,7 @@ enum refusal notify_answer(struct notify *notify)
 	if (is_permitted(notify, &notif)) {
 		answer = (struct seccomp_notif_resp){ .id = notif.id,
 			.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE };
+		notify->has_forked = true;
 		(void)ioctl(notify->listener, SECCOMP_IOCTL_NOTIF_SEND, &answer);
 		return REFUSAL_ANSWERED;
 	}
@@ -184,4 +185,5 @@ void notify_forget(struct notify *notify)
 	notify_take_listener(notify);
 	close_fds(&notify->listener, 1);
 	notify_begin_cell(notify);
+	notify->has_forked = false;
 }

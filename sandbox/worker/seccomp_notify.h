@@ -40,6 +40,7 @@ struct notify {
 	uint32_t count;
 	uint32_t others; /* calls that no row has room for */
 	pid_t permitted; /* may fork once; 0: nobody */
+	bool has_forked; /* by permission, and nobody has said hello since */
 	struct slotmsg_refused rows[SLOTMSG_REFUSED_MAX];
 };
 

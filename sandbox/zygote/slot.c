@@ -29,9 +29,10 @@
 #include "sandbox/zygote/init.h"
 #include "sandbox/zygote/slot_network.h"
 
-#define SLOT_SOCK_FD    3 /* the join descriptors follow */
-#define CPU_LOOK_MS_MAX 60000
-#define CPU_MAKING_US   10000 /* the most that making the worker takes; no run pays for it */
+#define SLOT_SOCK_FD     3 /* the join descriptors follow */
+#define CPU_LOOK_MS_MAX  60000
+#define STRANGER_LOOK_MS 50    /* nothing tells of the death of a process that nobody knows */
+#define CPU_MAKING_US    10000 /* the most that making the worker takes; no run pays for it */
 
 /* The descriptors of WORKER_MAKE, in their order. */
 enum {
@@ -693,8 +694,10 @@ static int on_hello(struct slot *slot, struct err *err)
 	int heard = states_hear(&slot->states, slot->worker, &state, &why);
 
 	notify_permit(&slot->notify, 0);
-	if (heard > 0)
+	if (heard > 0) {
+		slot->notify.has_forked = false;
 		return tell_state(slot, SLOTMSG_KEPT, number, state.pid, NULL, err);
+	}
 	if (heard < 0)
 		slot_kill(slot);
 	return tell_state(slot, SLOTMSG_KEPT, number, 0, &why, err);
@@ -865,6 +868,16 @@ static int on_ends(struct slot *slot, const struct pollfd *polls, struct err *er
 	return slot->states.count ? on_state_ends(slot, err) : 0;
 }
 
+/* While the child of a permitted fork may be there and has not said hello. */
+static void reap_stranger(struct slot *slot)
+{
+	const pid_t others[] = { slot->worker, slot->init, slot->collector };
+
+	if (slot->notify.has_forked &&
+		states_reap_stranger(&slot->states, others, COUNT_OF(others)))
+		slot->notify.has_forked = false;
+}
+
 /* Where there are states; returns how many places of `polls` are in use. */
 static nfds_t poll_states(const struct states *states, struct pollfd *polls)
 {
@@ -893,6 +906,8 @@ static int slot_serve_once(struct slot *slot, struct err *err)
 		polls[POLL_LISTENER].fd = -1;
 		wait_ms = 1;
 	}
+	if (slot->notify.has_forked && (wait_ms < 0 || wait_ms > STRANGER_LOOK_MS))
+		wait_ms = STRANGER_LOOK_MS;
 	if (poll(polls, poll_states(&slot->states, polls), wait_ms) < 0)
 		return errno == EINTR ? SERVED_ON : err_sys(err, "poll");
 	if (polls[POLL_NOTIFY].revents)
@@ -907,6 +922,7 @@ static int slot_serve_once(struct slot *slot, struct err *err)
 		return -1;
 	if (on_ends(slot, polls, err) < 0)
 		return -1;
+	reap_stranger(slot);
 	if (polls[POLL_SOCK].revents)
 		result = slot_on_message(slot, err);
 	if (result == SERVED_ON && slot_settle(slot, err) < 0)

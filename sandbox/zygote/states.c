@@ -187,6 +187,21 @@ bool states_reap(struct states *states, uint32_t *ret_number)
 	return false;
 }
 
+/* The kernel tells of the first one that is dead, and of the next when that one is reaped. */
+bool states_reap_stranger(const struct states *states, const pid_t *others, size_t count)
+{
+	siginfo_t info;
+
+	memset(&info, 0, sizeof(info));
+	if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) < 0 || info.si_pid == 0 ||
+		is_known(states, 0, info.si_pid))
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (others[i] == info.si_pid)
+			return false;
+	return waitpid(info.si_pid, NULL, __WALL) > 0;
+}
+
 void states_forget(struct states *states)
 {
 	while (states->count)

@@ -63,5 +63,12 @@ bool states_drop(struct states *states, uint32_t number);
 /* Reaps a process of the list that has died.  False: none has. */
 bool states_reap(struct states *states, uint32_t *ret_number);
 
+/*
+ * Reaps a child of the slot that is dead and that nobody knows: it was forked by permission, and has
+ * not said hello.  Until then its pid namespace does not end.  `others`: the slot's other children.
+ * False: there is none.
+ */
+bool states_reap_stranger(const struct states *states, const pid_t *others, size_t count);
+
 /* The worker is dead, and nobody else lives in its pid namespace: reaps what is left. */
 void states_forget(struct states *states);

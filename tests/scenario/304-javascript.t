@@ -110,6 +110,9 @@ is "$out" $'hi\nbye' "in order"
 js 5 "one that hears once changes the code" -c 'process.prependOnceListener("exit", () => { process.exitCode = 5; })'
 js 6 "an event of the program is no end" -c 'process.emit("exit", 0); console.log("on"); process.exitCode = 6'
 is "$out" on "it runs on"
+js 4 "nor does another count of listeners hide one" -c 'process.listenerCount = () => 0; process.on("exit", () => { process.exitCode = 4; })'
+js 1 "who removes our listener for errors" -c 'process.removeAllListeners("uncaughtExceptionMonitor"); throw new Error("told")'
+like "$err" 'Error: told' "still has its error printed"
 js 0 "who stands in for emit is heard" -c '
 const { emit } = process;
 process.emit = function (...args) { emit.apply(this, args); console.log("after", ...args); }'

@@ -257,6 +257,12 @@ for family, kind in ((socket.AF_INET, socket.SOCK_DGRAM), (socket.AF_INET, socke
     try_(lambda: socket.socket(family, kind))
 """, [PLAIN])
 eq(lines, ["EAFNOSUPPORT"] * 8, "no other kind of socket can be opened")
+# Of the streams over IPv4 only TCP: SCTP, SMC and MPTCP are larger parts of the kernel.
+lines, rows = tried("""
+for protocol in 132, 256, 262, 2, 4, 0, socket.IPPROTO_TCP:
+    try_(lambda: socket.socket(socket.AF_INET, socket.SOCK_STREAM, protocol).close())
+""", [PLAIN])
+eq(lines, ["EAFNOSUPPORT"] * 3 + ["EPROTONOSUPPORT"] * 2 + ["None"] * 2, "no other protocol than TCP can be opened")
 lines, rows = tried(f"""
 s = socket.socket()
 try_(lambda: s.bind(('0.0.0.0', 4000)))

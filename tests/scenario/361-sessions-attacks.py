@@ -103,6 +103,21 @@ ok(result["outcome"] in ("wall_limit", "signal", "syscall_denied", "ok", "except
 if session in sessions():
     close(session)
 
+# A cell that is over stands still while its files are gathered, and its process dies of a timer meanwhile.
+told = set()
+for delay in range(1, 40, 3):
+    session = opened()
+    result = cell(session, """
+import os, signal
+for number in range(2000): open(f'f{number}', 'w').close()
+signal.signal(signal.SIGALRM, signal.SIG_DFL)
+signal.setitimer(signal.ITIMER_REAL, DELAY)
+""".replace("DELAY", str(delay / 1000)), artifacts=["f*"])
+    told.add(result["outcome"])
+    if session in sessions():
+        close(session)
+ok(told <= {"ok", "signal"}, "a process that dies while its files are gathered is told as that", told)
+
 # ---- what an earlier cell left behind ------------------------------------------------------------
 
 session = opened()

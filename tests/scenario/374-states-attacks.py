@@ -1,9 +1,12 @@
 """Hostile workers that are asked for a state: they speak the worker's side of the job socket themselves."""
 
+import os
+import signal
 import sys
+import time
 
 from still import stands_still
-from wire import Client, done, eq, mark, marked, ok, wait_until
+from wire import Client, done, eq, lives, mark, marked, ok, wait_until
 
 SPAWNER = int(sys.argv[1])
 MARK = 42
@@ -232,6 +235,30 @@ result = session.cell("held = []\nwhile True: held.append(b'x' * (1 << 20) + byt
 ok(result["outcome"] in ("memory_limit", "exception"), "after a rollback, a lack of memory is told right", result["outcome"])
 eq(session.cell("print(x)")["stdout"], "1\n", "and the session goes on")
 session.close()
+
+# ---- a worker that dies when the next cell has it, and before its job --------------------------------
+
+# Its slot is stopped, so the cell waits for it to set other limits, and hears of the death before that.
+session = Session()
+session.cell(mark(MARK) + "x = 5")
+session.cell("x += 1")
+session.is_over_or_goes_on()
+found = marked(SPAWNER, MARK)
+with open(f"/proc/{found[0]}/stat", encoding="ascii") as file:
+    slot = int(file.read().rsplit(")", 1)[1].split()[1])
+os.kill(slot, signal.SIGSTOP)
+taken = client.send("run", session=session.id, code="x = 7", limits={"cpu_ms": 3000})
+watcher = Client()
+wait_until(lambda: next(row for row in watcher.call("session.list")["sessions"] if row["session"] == session.id)["busy"])
+time.sleep(0.5)
+os.kill(min(found), signal.SIGKILL)
+wait_until(lambda: not lives(min(found)))
+os.kill(slot, signal.SIGCONT)
+error, result = client.receive(taken)
+eq((error, result and (result["ran"], result["session"].get("went_back"))), (None, ("no", 2)), "a worker that dies when a cell has taken it: the session goes back")
+eq(session.cell("print(x)")["stdout"], "6\n", "a worker that dies when a cell has taken it: the next one finds what was before")
+session.close()
+watcher.close()
 
 # ---- rules hold in every state --------------------------------------------------------------------
 

@@ -314,6 +314,44 @@ TEST(a_worker_that_dies_before_it_got_the_job_is_our_fault_and_nothing_ran)
 	finish(&run);
 }
 
+/* A kept state of its session may take its place: scenario.374-states-attacks. */
+TEST(a_worker_that_dies_before_it_got_the_job_can_be_kept)
+{
+	static const struct worker_events events = { .adjusted = NULL };
+	struct worker *worker;
+	struct run run;
+
+	CHECK(prepare(&run, NULL));
+	run.spec.limits.open_files = 32; /* so that the slot gets a question first */
+	CHECK(start(&run));
+	CHECK(played_ended(&run.alone.played, SIGKILL));
+	ends_as(&run, OUTCOME_SANDBOX_ERROR);
+	worker = run.execution.worker;
+	CHECK(worker && worker->state == WORKER_TAKEN);
+	run.execution.worker = NULL;
+	worker_keep(worker, &events, &run);
+	CHECK_EQ_INT(worker->state, WORKER_KEPT);
+	CHECK(!worker->job);
+	worker->owner = NULL;
+	finish(&run);
+}
+
+/* The next upkeep frees its memory, while the run may still be recorded. */
+TEST(a_slot_that_is_lost_after_the_end_takes_the_worker_with_it)
+{
+	struct run run;
+
+	CHECK(begin_counted(&run));
+	CHECK(played_sends(&run.alone.played, JOB_DONE, 0, ""));
+	ends_as(&run, OUTCOME_OK);
+	CHECK(run.execution.worker != NULL);
+	close(take_fd(&run.alone.slot));
+	playing_turn(&run.alone.play, 10);
+	CHECK(run.execution.worker == NULL);
+	CHECK_EQ_INT(run.ends, 1);
+	finish(&run);
+}
+
 /* ---- a gate --------------------------------------------------------------------------------- */
 
 /* The worker has the job and compiles. */

@@ -39,6 +39,8 @@ begin();
 
 const { emit, reallyExit: leave } = process;
 const reallyExit = leave.bind(process);
+const listenerCount = process.listenerCount.bind(process); // the program may replace these
+const listeners = process.listeners.bind(process);
 
 let job = null;
 
@@ -94,20 +96,23 @@ function fail(error) {
   reallyExit(1);
 }
 
-// Whether node is about to exit, and no listener of the program is still to run.
+function onUncaught(error) {
+  program.dropMain();
+  if (listenerCount('uncaughtException') > 0) return;
+  if (process.hasUncaughtExceptionCaptureCallback()) return;
+  failing = true;
+  report(error, false);
+}
+
+// Whether node is about to exit, no listener of the program is still to run, and no error to be printed.
 function isOver() {
   const isOurs = process.emit === emit && process.reallyExit === leave;
-  return isOurs && process._exiting && !failing && process.listenerCount('exit') < 2;
+  const isWatched = listeners('uncaughtExceptionMonitor').includes(onUncaught);
+  return isOurs && isWatched && process._exiting && !failing && listenerCount('exit') < 2;
 }
 
 function watchEnd() {
-  process.on('uncaughtExceptionMonitor', (error) => {
-    program.dropMain();
-    if (process.listenerCount('uncaughtException') > 0) return;
-    if (process.hasUncaughtExceptionCaptureCallback()) return;
-    failing = true;
-    report(error, false);
-  });
+  process.on('uncaughtExceptionMonitor', onUncaught);
   // If the program listens for the exit too, or node is still to print an error, this is not the
   // end: the daemon waits for the process's end.
   process.on('exit', () => {
