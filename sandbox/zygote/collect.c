@@ -19,9 +19,9 @@
 #include "proto/base/utf8.h"
 #include "proto/internal/slotmsg.h"
 
-#define COPY_BYTES 65536
-#define PATH_BYTES 4096
-#define SKIPS_MAX  256 /* skipped entries that are reported; the rest are not */
+#define COPY_BYTES  65536
+#define PATH_BYTES  4096
+#define SKIPS_MAX   256 /* skipped entries that are reported; the rest are not */
 #define CPU_SECONDS 10
 #define SECONDS     60 /* of time; ced gives up sooner where nothing comes any more */
 
