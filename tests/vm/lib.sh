@@ -1,4 +1,4 @@
-# Sourced by the tests of this folder: a stock Debian 12 in an emulator, and the TAP of scenarios.
+# Sourced by the tests of this folder: a stock Debian in an emulator, and the TAP of scenarios.
 #
 #   . "$(dirname "$0")/lib.sh"
 #   vm_prepare                     or SKIP: the image, from build/vm/ where it is already
@@ -16,6 +16,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=tests/scenario/lib.sh
 . "$here/../scenario/lib.sh"
 
+vm_suite=${CED_VM_SUITE:-bookworm} # Debian 12, or trixie: Debian 13
 vm_boot_s=${CED_VM_BOOT_S:-400}  # from power on to a system that is up
 vm_life_s=${CED_VM_LIFE_S:-2400} # no emulator lives longer, whatever happens to us
 vm_cache=$CED_SOURCE/build/vm
@@ -30,7 +31,7 @@ vm_packages=(
 	systemd systemd-sysv dbus dbus-user-session libpam-systemd udev apparmor
 	linux-image-cloud-amd64 python3 python3-msgpack
 	libseccomp2 libcap-ng0 libuv1 libsqlite3-0 libzstd1 libjansson4 libpcre2-8-0 libsodium23
-	libsystemd0 libutf8proc2
+	libsystemd0
 	procps util-linux findutils binutils sqlite3
 )
 
@@ -40,7 +41,7 @@ vm_packages=(
 vm_make_image() {
 	local root=$1/root packages
 	packages=$(IFS=,; echo "${vm_packages[*]}")
-	timeout 900 mmdebstrap --quiet --variant=minbase --include="$packages" bookworm \
+	timeout 900 mmdebstrap --quiet --variant=minbase --include="$packages" "$vm_suite" \
 		"$1/root.tar" || return 1
 	mkdir "$root" && tar -C "$root" -xf "$1/root.tar" || return 1
 	install -m 755 "$here/agent.sh" "$root/usr/local/sbin/agent.sh"
@@ -55,7 +56,7 @@ vm_make_image() {
 # Which image this is: another list of packages, agent or recipe makes another.
 vm_key() {
 	{
-		echo "${vm_packages[*]}"
+		echo "$vm_suite ${vm_packages[*]}"
 		declare -f vm_make_image
 		cat "$here/agent.sh" "$here/agent.service"
 	} | sha256sum | cut -c 1-16
