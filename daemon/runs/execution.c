@@ -18,6 +18,7 @@
 #include "proto/base/clock.h"
 #include "proto/base/fdio.h"
 #include "proto/base/log.h"
+#include "proto/base/utf8.h"
 #include "proto/job/job_display.h"
 #include "proto/json.h"
 
@@ -31,7 +32,8 @@
 #define CALL_SLACK_BYTES 4096  /* of a call beside its arguments; longer ones end its socket */
 #define ITEM_ARENA_BYTES ((size_t)32 << 20) /* for the values of one item that a shell displays */
 #define ITEM_HEAD_BYTES  256                /* of an item, beside its content */
-#define CPU_LOOK_MS      5                  /* shortest time between two looks at the cpu clock */
+#define FAILURE_BYTES    200 /* of what a worker says of a job that it cannot begin */
+#define CPU_LOOK_MS      5   /* shortest time between two looks at the cpu clock */
 
 /* Bounds on a report about an exception that the daemon parses. */
 static const struct json_bounds ERROR_BOUNDS = { SLOTMSG_REPORT_MAX, 8, 1024 };
@@ -958,6 +960,18 @@ void execution_answer(struct execution *execution, const struct execution_call *
 		channels_answer(execution->channels, call->channel, kind, call->number, body, len);
 }
 
+/* What an earlier cell of the session has left behind may say it, too, and in bytes that are no text. */
+static const char *failure_of(
+	struct execution *execution, const struct job_head *head, const char *body)
+{
+	size_t len = utf8_whole_prefix(body, head->len < FAILURE_BYTES ? head->len : FAILURE_BYTES);
+
+	if (!utf8_is_valid(body, len))
+		return "The jail could not begin the program, and does not say why.";
+	return arena_printf(
+		execution->arena, "The jail could not begin the program: %.*s", (int)len, body);
+}
+
 static void on_job_message(void *owner, const struct job_head *head, const char *body)
 {
 	struct execution *execution = owner;
@@ -992,9 +1006,7 @@ static void on_job_message(void *owner, const struct job_head *head, const char 
 		if (facts->began || facts->failed)
 			return;
 		facts->failed = true;
-		facts->failure =
-			arena_printf(execution->arena, "The jail could not begin the program: %.*s",
-				(int)(head->len < 200 ? head->len : 200), body);
+		facts->failure = failure_of(execution, head, body);
 		kill_jail(execution, KILLED_NOT);
 		return;
 	default:

@@ -1062,6 +1062,14 @@ TEST(a_jail_that_could_not_begin_says_why_once_and_not_after_it_began)
 	CHECK(strstr(run.result.reason, "no room for files"));
 	finish(&run);
 
+	CHECK(prepare(&run, NULL) && start(&run));
+	CHECK(played_sends(&run.alone.played, JOB_FAILED, 0, "forged \xff\xfe"));
+	playing_turn(&run.alone.play, 0);
+	CHECK(played_ended(&run.alone.played, SIGKILL));
+	ends_as(&run, OUTCOME_SANDBOX_ERROR);
+	CHECK(strstr(run.result.reason, "does not say why"));
+	finish(&run);
+
 	CHECK(begin(&run));
 	CHECK(played_sends(&run.alone.played, JOB_FAILED, 0, "forged"));
 	playing_turn(&run.alone.play, 0);
