@@ -857,17 +857,6 @@ static int on_refusal(struct slot *slot, struct err *err)
 	return 0;
 }
 
-static int on_ends(struct slot *slot, const struct pollfd *polls, struct err *err)
-{
-	if (polls[POLL_WORKER].revents && slot_worker_ended(slot, err) < 0)
-		return -1;
-	if (polls[POLL_INIT].revents && slot->init > 0)
-		slot_reap(&slot->init, &slot->init_fd, NULL, NULL);
-	if (polls[POLL_COLLECTOR].revents && slot_collector_ended(slot, err) < 0)
-		return -1;
-	return slot->states.count ? on_state_ends(slot, err) : 0;
-}
-
 /* While the child of a permitted fork may be there and has not said hello. */
 static void reap_stranger(struct slot *slot)
 {
@@ -878,6 +867,18 @@ static void reap_stranger(struct slot *slot)
 		slot->notify.has_forked = false;
 }
 
+static int on_ends(struct slot *slot, const struct pollfd *polls, struct err *err)
+{
+	if (polls[POLL_WORKER].revents && slot_worker_ended(slot, err) < 0)
+		return -1;
+	if (polls[POLL_INIT].revents && slot->init > 0)
+		slot_reap(&slot->init, &slot->init_fd, NULL, NULL);
+	if (polls[POLL_COLLECTOR].revents && slot_collector_ended(slot, err) < 0)
+		return -1;
+	reap_stranger(slot);
+	return slot->states.count ? on_state_ends(slot, err) : 0;
+}
+
 /* Where there are states; returns how many places of `polls` are in use. */
 static nfds_t poll_states(const struct states *states, struct pollfd *polls)
 {
@@ -885,6 +886,18 @@ static nfds_t poll_states(const struct states *states, struct pollfd *polls)
 		polls[POLL_STATES + i] =
 			(struct pollfd){ .fd = states->list[i].pidfd, .events = POLLIN };
 	return POLL_STATES + states->count;
+}
+
+/* How long to wait for anything; -1: for ever. */
+static int wait_most_ms(struct slot *slot)
+{
+	int wait_ms = watch_cpu(slot);
+
+	if (notify_is_resting(&slot->notify))
+		return 1;
+	if (slot->notify.has_forked && (wait_ms < 0 || wait_ms > STRANGER_LOOK_MS))
+		return STRANGER_LOOK_MS;
+	return wait_ms;
 }
 
 static int slot_serve_once(struct slot *slot, struct err *err)
@@ -900,14 +913,10 @@ static int slot_serve_once(struct slot *slot, struct err *err)
 		[POLL_HELLO] = { .fd = slot->states.hello, .events = POLLIN },
 	};
 	int result = SERVED_ON;
-	int wait_ms = watch_cpu(slot);
+	int wait_ms = wait_most_ms(slot);
 
-	if (notify_is_resting(&slot->notify)) {
+	if (notify_is_resting(&slot->notify))
 		polls[POLL_LISTENER].fd = -1;
-		wait_ms = 1;
-	}
-	if (slot->notify.has_forked && (wait_ms < 0 || wait_ms > STRANGER_LOOK_MS))
-		wait_ms = STRANGER_LOOK_MS;
 	if (poll(polls, poll_states(&slot->states, polls), wait_ms) < 0)
 		return errno == EINTR ? SERVED_ON : err_sys(err, "poll");
 	if (polls[POLL_NOTIFY].revents)
@@ -922,7 +931,6 @@ static int slot_serve_once(struct slot *slot, struct err *err)
 		return -1;
 	if (on_ends(slot, polls, err) < 0)
 		return -1;
-	reap_stranger(slot);
 	if (polls[POLL_SOCK].revents)
 		result = slot_on_message(slot, err);
 	if (result == SERVED_ON && slot_settle(slot, err) < 0)
