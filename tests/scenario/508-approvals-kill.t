@@ -10,6 +10,8 @@ admins = {4002, 4003}
 queue_ms = 1h
 parked_max = 2000
 parked_per_caller = 2000
+runtime bash { off = true }
+runtime javascript { off = true }
 CONF
 PATH=$(ced_programs)/bin:$PATH
 export PATH CED_LOG=$ced_log CED_STATE=$ced_state

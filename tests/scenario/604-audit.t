@@ -3,7 +3,7 @@
 # store that was rolled back is told at the start, or not started with.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
-echo 'cgroups = "auto"' >"$work/ced.conf"
+printf '%s\n' 'cgroups = "auto"' 'runtime bash { off = true }' 'runtime javascript { off = true }' >"$work/ced.conf"
 ced_arguments=(--config "$work/ced.conf")
 second=$ced_state/checkpoints.log
 

@@ -5,6 +5,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 cat >"$work/ced.conf" <<'CONF'
 cgroups = "auto"
+runtime bash { off = true }
+runtime javascript { off = true }
 CONF
 PATH=$(ced_programs)/bin:$PATH
 export PATH CED_LOG=$ced_log CED_STATE=$ced_state

@@ -6,6 +6,8 @@ cat >"$work/ced.conf" <<'CONF'
 cgroups = "auto"
 workers_min = 2
 workers_max = 4
+runtime bash { off = true }
+runtime javascript { off = true }
 CONF
 PATH=$(ced_programs)/bin:$PATH
 export PATH CED_LOG=$ced_log CED_STATE=$ced_state
