@@ -55,7 +55,6 @@ static const struct {
 	CALL(bpf,               "load a program into the kernel"),
 	CALL(userfaultfd,       "handle page faults itself"),
 	CALL(perf_event_open,   "watch the processor's counters"),
-	CALL(io_uring_setup,    "set up io_uring"),
 	CALL(io_uring_enter,    "use io_uring"),
 	CALL(io_uring_register, "use io_uring"),
 	CALL(keyctl,            "use the kernel's keys"),
