@@ -23,7 +23,7 @@
 #define PATH_BYTES  4096
 #define SKIPS_MAX   256 /* skipped entries that are reported; the rest are not */
 #define CPU_SECONDS 10
-#define SECONDS     60 /* of time; ced gives up sooner where nothing comes any more */
+#define SECONDS     4 /* of time, for each entry and each piece of a file */
 
 struct walk {
 	const struct collect_job *job;
@@ -133,6 +133,13 @@ static int read_globs(struct walk *walk, struct err *err)
 
 /* ---- writing to the pipe ------------------------------------------------------------------ */
 
+/* The time begins anew: ced may be slow to read, but not as slow as that. */
+static int put(const struct walk *walk, const void *bytes, size_t len, struct err *err)
+{
+	(void)alarm(SECONDS);
+	return write_all(walk->job->pipe, bytes, len, err);
+}
+
 static int write_head(struct walk *walk, enum artifact_reason reason, uint32_t mode,
 	uint64_t data_len, struct err *err)
 {
@@ -144,9 +151,9 @@ static int write_head(struct walk *walk, enum artifact_reason reason, uint32_t m
 		.data_len = data_len,
 	};
 
-	if (write_all(walk->job->pipe, &head, sizeof(head), err) < 0)
+	if (put(walk, &head, sizeof(head), err) < 0)
 		return -1;
-	return write_all(walk->job->pipe, walk->path, walk->path_len, err);
+	return put(walk, walk->path, walk->path_len, err);
 }
 
 static int skip(struct walk *walk, enum artifact_reason reason, struct err *err)
@@ -173,7 +180,7 @@ static int copy_data(struct walk *walk, int fd, uint64_t len, struct err *err)
 
 		if (read_all(fd, walk->copy, step, err) < 0)
 			return -1;
-		if (write_all(walk->job->pipe, walk->copy, step, err) < 0)
+		if (put(walk, walk->copy, step, err) < 0)
 			return -1;
 		len -= step;
 	}
@@ -269,6 +276,7 @@ static int visit_named(
 	size_t slash = before > 0;
 	int result;
 
+	(void)alarm(SECONDS);
 	if (++walk->entries > ARTIFACT_ENTRIES_MAX)
 		return stop(walk, ARTIFACT_TOO_MANY_ENTRIES, err);
 	if (before + slash + name_len > PATH_BYTES)

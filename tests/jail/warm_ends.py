@@ -684,7 +684,7 @@ def a_daemon_that_does_not_read_does_not_hold_the_slot(zygote, slot):
     warm.send(slot.sock, warm.pack(warm.COLLECT, 0, slot.sequence, artifact_count=5, artifact_bytes=1 << 20), [theirs, globs])
     os.close(theirs)
     os.close(globs)
-    equal(slot.expect(warm.COLLECTED, timeout=5).status, signal.SIGALRM)
+    equal(slot.expect(warm.COLLECTED, timeout=20).status, signal.SIGALRM)
     os.close(ours)
     worker.drop()
 
