@@ -292,8 +292,10 @@ void artifacts_tell_cut(
 {
 	if (is_readable && !artifacts->cut && !artifacts->asked)
 		return;
-	if (!result->skipped || result->skipped_count == SKIPPED_MAX)
+	if (!result->skipped)
 		return;
+	if (result->skipped_count == SKIPPED_MAX)
+		result->skipped_count--; /* this says more than the last name */
 	result->skipped[result->skipped_count++] = (struct job_skipped){ .path = "",
-		.reason = "the files could not all be collected in time; the rest is missing" };
+		.reason = "not all files could be collected; the rest is missing" };
 }

@@ -164,7 +164,7 @@ static const struct syscall_group job[] = {
 	{ "and sends over it", ASKED_ALL(talk_rules, N(sendto), N(recvfrom)) },
 	/*
 	 * Libraries try these and have another way if the kernel does not know them.  The flags of
-	 * preadv2 and pwritev2 tell what others have cached.  Each loop of libuv asks for io_uring.
+	 * preadv2 and pwritev2 tell what others have cached.  Newer libuv asks for io_uring.
 	 */
 	GROUP("libraries know another way", VERDICT_ERRNO(ENOSYS), N(clone3), N(openat2),
 		N(io_uring_setup), N(memfd_create), N(memfd_secret), N(pidfd_open),

@@ -4,4 +4,4 @@
 here=$(cd "$(dirname "$0")" && pwd)
 [[ $(id -u) == 0 ]] || { echo "1..0 # SKIP only root makes the tree" && exit 0; }
 command -v mmdebstrap >/dev/null || { echo "1..0 # SKIP no mmdebstrap here: ./dev setup vm" && exit 0; }
-exec "$here/run" --user tests/fresh/quickstart.sh
+exec "$here/run" --suite "${CED_SUITE:-bookworm}" --user tests/fresh/quickstart.sh
