@@ -207,13 +207,21 @@ static void end_execution(void *owner)
 	execution->on_end(execution);
 }
 
-/* Ends the execution with an error of our own.  The facts say which. */
+/*
+ * Ends the execution with an error of our own.  The facts say which.  A session can go back to a kept
+ * state only when its worker is dead and the slot has said so, which this waits for.
+ */
 static void fail_execution(struct execution *execution, const char *why)
 {
+	const struct worker *worker = execution->worker;
+
 	execution->facts.failed = true;
 	execution->facts.failure = arena_strdup(execution->arena, why);
-	execution->facts.worker_lost = execution->worker == NULL;
-	end_execution(execution);
+	execution->facts.worker_lost = worker == NULL;
+	if (execution->next_cell && worker && !worker->ended && !execution->finishing)
+		kill_jail(execution, KILLED_NOT);
+	else
+		end_execution(execution);
 }
 
 /* ---- artifacts ------------------------------------------------------------------------------ */
@@ -223,7 +231,8 @@ static void after_death(struct execution *execution)
 	struct err err = ERR_INIT;
 
 	stop_clocks(execution);
-	if (execution->facts.killed == KILLED_CLOSING || !execution->spec->artifact_glob_count) {
+	if (execution->facts.killed == KILLED_CLOSING || execution->facts.failed ||
+		!execution->spec->artifact_glob_count) {
 		end_execution(execution);
 		return;
 	}
