@@ -1,6 +1,7 @@
 #!/bin/bash
 # Files that a program makes come back where they were asked for, and nowhere else.
 . "$(dirname "$0")/lib.sh"
+only python
 daemon_start
 
 cat >make.py <<'PY'

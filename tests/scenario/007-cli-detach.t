@@ -1,6 +1,7 @@
 #!/bin/bash
 # Runs that are left alone, watched, waited for and canceled.
 . "$(dirname "$0")/lib.sh"
+only python
 daemon_start
 
 exits 0 "--detach answers at once" cectl run --detach --limit wall=20s -c 'import time; time.sleep(1); print("late")'

@@ -2,6 +2,7 @@
 # cectl top on a real terminal, which it leaves as it was on every way out.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+only python
 daemon_start
 
 exits 2 "without a terminal" cectl top

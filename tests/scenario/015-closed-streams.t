@@ -2,6 +2,7 @@
 # Programs of ours whose stdin, stdout or stderr the caller has closed: nothing that they open may
 # get one of these numbers, or what a jailed program prints would go to the daemon as a request.
 . "$(dirname "$0")/lib.sh"
+only python bash
 
 daemon_start
 libexec=$(ced_programs)/libexec/ced

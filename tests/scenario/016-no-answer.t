@@ -2,6 +2,7 @@
 # What a client sees of a daemon that lets nobody in, and cectl of one that hangs.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+only python
 [[ $(id -u) == 0 ]] || skip_all "only root can be several users"
 printf 'socket_mode = "0666"\nconnections_per_uid = 2\n' >"$work/ced.conf"
 ced_arguments=(--config "$work/ced.conf")

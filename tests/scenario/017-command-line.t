@@ -2,6 +2,7 @@
 # What a shell meets: exit statuses that mean one thing, one document for --json, nothing lost silently.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+only python
 exits 2 "a day that no month has is refused" cectl runs --since 2026-02-30
 like "$err" '"2026-02-30" is not a time' "by name"
 exits 125 "while another day is none" cectl runs --since 2026-02-28

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Any msgpack-rpc client works: one that is a few lines of Python, and Neovim.
 . "$(dirname "$0")/lib.sh"
+only python
 daemon_start
 
 exits 0 "a raw client on python3-msgpack talks to it" /usr/bin/python3 -c '

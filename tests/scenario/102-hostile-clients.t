@@ -2,6 +2,7 @@
 # Clients that break the rules get an answer or the door, and nobody else notices.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+only python
 cat >"$work/ced.conf" <<'CONF'
 cgroups = "auto"
 message_ms = 1s

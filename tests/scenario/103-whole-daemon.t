@@ -3,6 +3,7 @@
 # look with a fixed seed; `./dev fuzz` takes as long as it is told, with CED_FUZZ_SECONDS and CED_FUZZ_SEED.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+only python
 cat >"$work/ced.conf" <<'CONF'
 cgroups = "auto"
 socket_mode = 0666

@@ -2,6 +2,7 @@
 # A caller is who the kernel says, and the runs of others do not exist for it.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+only python
 [[ $(id -u) == 0 ]] || skip_all "only root can be several users"
 cp "$here/wire.py" "$here/104-callers.py" "$here/104-curious.py" "$work/" # the checkout may be closed to others
 echo 'socket_mode = "0666"' >"$work/ced.conf"

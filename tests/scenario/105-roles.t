@@ -2,6 +2,7 @@
 # Each role may do what the protocol's page says: every method, by users of one role each.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+only python
 [[ $(id -u) == 0 ]] || skip_all "only root can be several users"
 cp "$here/wire.py" "$here/105-roles.py" "$here/../../docs/PROTOCOL.md" "$work/" # the checkout may be closed to others
 cat >"$work/ced.conf" <<'CONF'

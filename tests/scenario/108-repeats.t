@@ -2,6 +2,7 @@
 # An action that its caller named is done once: however often it is asked for, by whom, and whatever dies.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+only python bash
 cp "$here/wire.py" "$here/108-repeats.py" "$work/" # the checkout may be closed to others
 cat >"$work/ced.conf" <<'CONF'
 cgroups = "auto"

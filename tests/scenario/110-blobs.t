@@ -2,6 +2,7 @@
 # Contents that are sent once and used in many runs, by who sent them.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+only python
 cp "$here/wire.py" "$here/110-blobs.py" "$work/" # the checkout may be closed to others
 printf '%s\n' 'cgroups = "auto"' 'socket_mode = "0666"' >"$work/ced.conf"
 ced_arguments=(--config "$work/ced.conf")

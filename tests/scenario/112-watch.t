@@ -2,6 +2,7 @@
 # What happens is told to those who subscribed, to nobody else, and to none too slowly for others.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+only python
 daemon_start
 install -m 644 "$here/wire.py" "$ced_folder/wire.py" # the checkout may be closed to others
 export CED_SPAWNER=$ced_spawner CED_WIRE=$ced_folder

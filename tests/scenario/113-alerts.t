@@ -3,6 +3,7 @@
 ced_runner=
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+only python
 # shellcheck disable=SC2317 # the trap calls it
 leave() {
 	local status=$?

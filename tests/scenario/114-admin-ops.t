@@ -2,6 +2,7 @@
 # What administrators can do to the daemon: it is done at once, recorded, and holds.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+only python
 daemon_start
 /usr/bin/python3 "$here/114-admin-ops.py" >"$work/killed" 2>&1
 ok $? "everything dies within 100 ms of the word"

@@ -3,6 +3,7 @@
 # remembered over a restart.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+only python
 cat >>"$ced_folder/ced.conf" <<CONF
 workers_min = 2
 workers_max = 2

@@ -2,6 +2,7 @@
 # The client for Python as wheel and sdist: built from the folder without a network, installed, used.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+only python
 . "$here/python_client.sh"
 unset PYTHONPATH
 export PIP_NO_INDEX=1 PIP_CONFIG_FILE=/dev/null PIP_DISABLE_PIP_VERSION_CHECK=1 HOME=$work

@@ -3,6 +3,7 @@
 # settings that it prints for clients.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+only python
 . "$here/pages.sh"
 daemon_start
 

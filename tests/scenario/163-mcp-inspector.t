@@ -3,6 +3,7 @@
 # it lists and calls every tool.  Each call is a server of its own.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+only python javascript
 inspector=$here/../../build/mcp-client/node_modules/@modelcontextprotocol/inspector-cli/build
 [[ -f $inspector/cli.js ]] || bail "build/mcp-client has no inspector: build the target mcp_client"
 [[ $(id -u) == 0 ]] || skip_all "sessions need cgroups"

@@ -3,6 +3,7 @@
 # shellcheck disable=SC2016 # what stands in single quotes is for the shell in the jail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+only bash
 [[ -x /usr/bin/bash ]] || skip_all "there is no bash at /usr/bin"
 daemon_start
 

@@ -2,6 +2,7 @@
 # Every module of the standard library is imported inside as it is outside.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+only python
 # All are sent at once, and the machine may be busy.
 printf '%s\n' 'cgroups = "auto"' 'queue_ms = 1h' >"$work/ced.conf"
 ced_arguments=(--config "$work/ced.conf")

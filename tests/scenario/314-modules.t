@@ -2,6 +2,7 @@
 # Who misses a module is told which runtime has it.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+only python
 # Not below /tmp, where a jail has a folder of its own, nor below /var, which no jail sees.
 venv=$(mktemp -d /opt/ced-modules.XXXXXX 2>/dev/null)
 trap 'rm -rf "${venv:-$ced_folder/venv}"; ced_leave' EXIT

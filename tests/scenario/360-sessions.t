@@ -2,6 +2,7 @@
 # Sessions as their users see them: cells that build on one another, take turns, end, and are recorded.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+only python bash
 [[ $(id -u) == 0 ]] || skip_all "it takes several users"
 mkdir "$work/policies"
 chmod 755 "$work/policies"

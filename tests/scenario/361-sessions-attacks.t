@@ -2,6 +2,7 @@
 # Cells that try to work between cells, in other cells or after their session: none of it works.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+only python
 [[ $(id -u) == 0 ]] || skip_all "only root can look into the cgroups"
 cat >"$ced_folder/ced.conf" <<CONF
 cgroups = "auto"

@@ -2,6 +2,7 @@
 # Kept states of sessions: going back, branches, cells that are undone, and what attacks them.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+only python
 [[ $(id -u) == 0 ]] || skip_all "an ordinary user may lack cgroups that can be frozen"
 cat >"$ced_folder/ced.conf" <<CONF
 workers_min = 4

@@ -2,6 +2,7 @@
 # Sessions of node as their users see them: cells that build on one another, their errors, limits and record.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+only python javascript
 [[ $(id -u) == 0 ]] || skip_all "sessions need cgroups"
 [[ -x /usr/bin/node ]] || skip_all "there is no node at /usr/bin"
 cat >"$ced_folder/ced.conf" <<CONF

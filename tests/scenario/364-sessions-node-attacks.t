@@ -2,6 +2,7 @@
 # Hostile cells of a session of node: they deceive their own session at most.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+only python javascript
 [[ $(id -u) == 0 ]] || skip_all "only root can look into the cgroups"
 [[ -x /usr/bin/node ]] || skip_all "there is no node at /usr/bin"
 cat >"$ced_folder/ced.conf" <<CONF

@@ -2,6 +2,7 @@
 # cectl repl for people: typing, editing, its commands, Ctrl-C and Ctrl-D; and without a terminal.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+only python
 [[ $(id -u) == 0 ]] || skip_all "an ordinary user may lack cgroups that can be frozen"
 cat >"$ced_folder/ced.conf" <<CONF
 workers_min = 3

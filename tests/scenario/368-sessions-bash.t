@@ -3,6 +3,7 @@
 # shellcheck disable=SC2016 # cells expand what is in single quotes
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+only bash
 [[ $(id -u) == 0 ]] || skip_all "sessions need cgroups"
 cat >"$ced_folder/ced.conf" <<CONF
 cgroups = "auto"

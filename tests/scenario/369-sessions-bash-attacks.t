@@ -2,6 +2,7 @@
 # Hostile cells of a session of bash: they deceive their own session at most.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+only bash
 [[ $(id -u) == 0 ]] || skip_all "only root can look into the cgroups"
 cat >"$ced_folder/ced.conf" <<CONF
 cgroups = "auto"

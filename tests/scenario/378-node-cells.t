@@ -2,6 +2,7 @@
 # Cells of a session of node display values and call tools, each for itself, whatever an earlier one has left.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+only python javascript
 [[ $(id -u) == 0 ]] || skip_all "sessions need cgroups"
 [[ -x /usr/bin/node ]] || skip_all "there is no node at /usr/bin"
 daemon_start

@@ -3,6 +3,7 @@
 # next run in the same jail knows nothing of it.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+only python bash
 printf 'workers_min = 1\nworkers_max = 1\n' >>"$ced_folder/ced.conf"
 chmod 644 "$ced_folder/ced.conf"
 ced_arguments=(--config "$ced_folder/ced.conf")

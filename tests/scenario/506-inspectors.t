@@ -2,6 +2,7 @@
 # A verdict is a matter of the program, never of the host: while inspectors have no processor, and when they are killed.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+only python
 ced_programs >/dev/null
 cat >"$work/ced.conf" <<'CONF'
 cgroups = "auto"

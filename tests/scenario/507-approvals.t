@@ -2,6 +2,7 @@
 # Runs that wait for a person: who may say what, exactly once, and what an approval does not do.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+only python
 [[ $(id -u) == 0 ]] || skip_all "it takes several users"
 mkdir "$work/policies"
 chmod 755 "$work/policies"

@@ -2,6 +2,7 @@
 # A parked run whose request was masked, after the daemon has started again: it can be denied or
 # cancelled, the record verifies, and its id is free.
 . "$(dirname "$0")/lib.sh"
+only python
 [[ $(id -u) == 0 ]] || skip_all "it takes several users"
 cat >"$ced_folder/ced.conf" <<CONF
 cgroups = "auto"

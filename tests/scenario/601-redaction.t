@@ -2,6 +2,7 @@
 # Secrets that a caller names, and those that patterns know, are in nothing that the daemon writes.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+only python
 daemon_start
 /usr/bin/python3 "$here/601-redaction.py" plant >"$work/planted" 2>&1
 ok $? "secrets are planted everywhere"

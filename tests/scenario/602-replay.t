@@ -2,6 +2,7 @@
 # What was recorded runs again, and what differs is said.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+only python
 mkdir "$ced_folder/policies"
 cat >"$ced_folder/ced.conf" <<CONF
 cgroups = "auto"

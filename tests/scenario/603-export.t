@@ -2,6 +2,7 @@
 # The record as lines of JSON, and a copy of the store: whole, in bounded memory, while programs run.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+only python
 daemon_start
 
 # Runs of every kind.

@@ -2,6 +2,7 @@
 # Contents leave the store for age, number and size; the record stays, room comes back, runs do not wait.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+only python
 daemon_start
 
 /usr/bin/python3 - "$here" >"$work/filled" 2>&1 <<'PY'

@@ -2,6 +2,7 @@
 # The wall clock jumps, under load and over a restart: records keep their order, limits their length.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+only python
 
 # ahead MILLISECONDS: sets the daemon's wall clock.  The daemon has the file mapped, so it is never cut off.
 ahead() {

@@ -3,6 +3,7 @@
 # the database, files that may not be written, a file system that becomes read-only, pages that go bad.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+only python
 [[ $(id -u) == 0 ]] || skip_all "mounting takes root"
 
 # shellcheck disable=SC2317 # the trap calls it

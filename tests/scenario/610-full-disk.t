@@ -3,6 +3,7 @@
 # room that is there for runs.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+only python
 [[ $(id -u) == 0 ]] || skip_all "mounting takes root"
 
 # shellcheck disable=SC2317 # the trap calls it

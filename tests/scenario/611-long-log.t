@@ -3,6 +3,7 @@
 # status and log name the program, and when it ends runs pass again.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+only python
 echo 'log_bytes = 16mb' >>"$ced_folder/ced.conf"
 ced_arguments=(--config "$ced_folder/ced.conf")
 daemon_start

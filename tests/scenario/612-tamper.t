@@ -2,6 +2,7 @@
 # Somebody changes the store, or the second file, between two starts: what the daemon does, and what verification says.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+only python
 [[ $(id -u) == 0 ]] || skip_all "it takes several users"
 printf 'cgroups = "auto"\n' >"$ced_folder/ced.conf"
 ced_arguments=(--config "$ced_folder/ced.conf")

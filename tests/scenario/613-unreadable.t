@@ -2,6 +2,7 @@
 # A content that goes bad before its run has settled: it is told, and everybody else is recorded, settled and found.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+only python
 daemon_start
 /usr/bin/python3 "$here/613-unreadable.py" "$ced_state" "$ced_log" >"$work/said" 2>&1
 ok $? "damage in a run that waits to be settled"

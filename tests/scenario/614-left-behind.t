@@ -2,6 +2,7 @@
 # A page goes bad under records that have settled: contents of all others leave, and those that stay are named.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+only python
 daemon_start
 /usr/bin/python3 "$here/614-left-behind.py" fill >"$work/ids" 2>"$work/why"
 is "$(wc -l <"$work/ids")" 60 "programs run: $(cat "$work/why")"

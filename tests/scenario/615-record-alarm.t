@@ -1,6 +1,7 @@
 #!/bin/bash
 # A store that was wiped, and the file of checkpoints outside of it: found at the start.
 . "$(dirname "$0")/lib.sh"
+only python
 mkdir "$ced_folder/second"
 [[ $(id -u) != 0 ]] || chown "$(ced_account)": "$ced_folder/second"
 second=$ced_folder/second/checkpoints

@@ -2,6 +2,7 @@
 # What clients may hold, of memory and of connections, has a ceiling, and nobody else notices who is at it.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+only python
 cat >"$work/ced.conf" <<'CONF'
 cgroups = "auto"
 workers_min = 2

@@ -2,6 +2,7 @@
 # Programs of full size, dear to parse or to hold against rules, hold up nobody's small requests while they are checked.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+only python
 daemon_start
 for kind in names findings broken slow; do
 	/usr/bin/python3 "$here/704-checks.py" send "$kind" >"$work/sent" 2>&1 &

@@ -2,6 +2,7 @@
 # One user cannot keep the others out: not with long runs, not with many, not with idle connections.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+only python
 [[ $(id -u) == 0 ]] || skip_all "only root can be several users"
 cat >"$work/ced.conf" <<'CONF'
 cgroups = "auto"

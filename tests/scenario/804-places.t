@@ -2,6 +2,7 @@
 # The kernel has no place left in epoll sets for the daemon's user: it lets nobody new in, and goes on.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+only python
 
 echo 0 >"$ced_folder/places"
 chmod 644 "$ced_folder/places"

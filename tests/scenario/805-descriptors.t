@@ -8,6 +8,7 @@ if [[ $(id -u) == 0 ]]; then
 	exit
 fi
 . "$here/lib.sh"
+only python
 printf 'zygote_runs = 3\nworkers_min = 1\nworkers_max = 4\n' >>"$ced_folder/ced.conf"
 chmod 644 "$ced_folder/ced.conf"
 ced_arguments=(--config "$ced_folder/ced.conf")

@@ -65,17 +65,41 @@ fi
 
 # Starts a spawner and waits until ced says that it is ready and warm workers of every runtime are
 # there, but for one called misfit.  What stands in ced_arguments is for ced.  Root must be given cgroups; an ordinary user gets what there is.
+# only LANGUAGE...: the others start no workers, which take most of the cpu time of a start.
 ced_arguments=()
 if [[ $(id -u) != 0 ]]; then
 	echo 'cgroups = "auto"' >"$ced_folder/ced.conf"
 	ced_arguments=(--config "$ced_folder/ced.conf")
 fi
+ced_only=
+only() {
+	ced_only=" $* "
+}
+
+# Sets `arguments` to ced_arguments, with the settings that switch off what only() leaves out.
+ced_choose() {
+	local language
+	arguments=("${ced_arguments[@]}")
+	[[ -n $ced_only ]] || return 0
+	: >"$ced_folder/only.conf"
+	if [[ ${arguments[0]:-} == --config ]]; then
+		cat "${arguments[1]}" >"$ced_folder/only.conf"
+		arguments=("${arguments[@]:2}")
+	fi
+	for language in python bash javascript; do
+		[[ $ced_only == *" $language "* ]] || echo "runtime $language { off = true }"
+	done >>"$ced_folder/only.conf"
+	chmod 644 "$ced_folder/only.conf"
+	arguments=(--config "$ced_folder/only.conf" "${arguments[@]}")
+}
+
 daemon_start() {
-	local tries programs
+	local tries programs arguments
 	programs=$(ced_programs)
+	ced_choose
 	: >"$ced_log"
 	"${ced_own[@]}" "$programs/bin/ced-spawner" --libexec "$programs/libexec/ced" -- --socket "$CED_SOCKET" \
-		--state "$ced_state" "${ced_arguments[@]}" >>"$ced_log" 2>&1 </dev/null &
+		--state "$ced_state" "${arguments[@]}" >>"$ced_log" 2>&1 </dev/null &
 	ced_spawner=$!
 	for ((tries = 0; tries < 1200; tries++)); do
 		daemon_is_ready && return 0
@@ -110,10 +134,20 @@ daemon_kill() {
 	ced_spawner=
 }
 
+# The cpu time of everything that the scenario started and that has ended.
+ced_cpu_s() {
+	local stat
+	stat=$(</proc/$$/stat)
+	# shellcheck disable=SC2086 # fields
+	set -- ${stat##*) }
+	echo "$(((${14} + ${15}) / $(getconf CLK_TCK)))"
+}
+
 ced_leave() {
 	local status=$?
 	daemon_stop
 	rm -rf "$ced_folder"
+	diag "cpu: $(ced_cpu_s) s"
 	exit "$status"
 }
 trap ced_leave EXIT
