@@ -82,7 +82,7 @@ ELSEWHERE = {
     "cli/commands/audit_export.c": (COMMAND, ["tests/scenario/603-export.t"]),
     "cli/commands/audit.c": (COMMAND, ["tests/scenario/604-audit.t"]),
     "daemon/record/audit.c": ("what it does is seen in a daemon that is stopped, rolled back and started",
-                       ["tests/scenario/604-audit.t", "tests/scenario/802-hundred-kills.t"]),
+                       ["tests/scenario/604-audit.t", "tests/scenario/802-kills-load.t"]),
     "sandbox/filter/filter_print.c": (ENTRY, ["tests/scenario/604-audit.t"]),
     "daemon/main.c": (ENTRY, ["tests/scenario/lib.sh", "tests/scenario/002-cli-run.t"]),
     "daemon/request/stage_*.c": (STAGE, ["tests/unit/test_stages.c"]),

@@ -1,4 +1,4 @@
-"""Ten thousand rollbacks leave nothing behind."""
+"""Thousands of rollbacks leave nothing behind."""
 
 import glob
 import os

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Ten thousand rollbacks of one session.  CED_ROLLBACKS says how many.
+# Thousands of rollbacks of one session.  CED_ROLLBACKS says how many.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 only python
@@ -8,4 +8,4 @@ printf 'session_idle_ms = 1h\nsession_ms = 1h\n' >"$ced_folder/ced.conf"
 chmod a+r "$ced_folder/ced.conf"
 ced_arguments=(--config "$ced_folder/ced.conf")
 daemon_start
-/usr/bin/python3 "$here/373-rollbacks.py" "$ced_spawner" "${CED_ROLLBACKS:-10000}" "$ced_state"
+/usr/bin/python3 "$here/373-rollbacks.py" "$ced_spawner" "${CED_ROLLBACKS:-2000}" "$ced_state"

@@ -15,4 +15,4 @@ runtime javascript { off = true }
 CONF
 PATH=$(ced_programs)/bin:$PATH
 export PATH CED_LOG=$ced_log CED_STATE=$ced_state
-/usr/bin/python3 "$here/508-approvals-kill.py" "$work/ced.conf" "${CED_KILL_ROUNDS:-12}"
+/usr/bin/python3 "$here/508-approvals-kill.py" "$work/ced.conf" "${CED_KILL_ROUNDS:-5}"

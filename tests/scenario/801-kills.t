@@ -10,4 +10,4 @@ runtime javascript { off = true }
 CONF
 PATH=$(ced_programs)/bin:$PATH
 export PATH CED_LOG=$ced_log CED_STATE=$ced_state
-/usr/bin/python3 "$here/801-kills.py" "$work/ced.conf" "${CED_KILL_ROUNDS:-24}"
+/usr/bin/python3 "$here/801-kills.py" "$work/ced.conf" "${CED_KILL_ROUNDS:-12}"
