@@ -172,6 +172,10 @@ static struct value *base_of(struct arena *arena, const struct value *params, co
 	return base;
 }
 
+#define SESSION_FILES_MIN 32
+static const struct job_refusal too_few_files = { "/limits/open_files", "range",
+	"/limits/open_files: a session needs 32 or more: each cell brings descriptors of its own" };
+
 /* Checks what the cells share as if it were a run with an empty program. */
 static int check_base(struct call *call, const struct value *base, struct job_spec *ret_spec,
 	struct job_refusal *ret_refusal)
@@ -181,13 +185,19 @@ static int check_base(struct call *call, const struct value *base, struct job_sp
 	const struct job_bounds *bounds =
 		stage_contract_bounds(call->services, &call->caller, base, &room);
 	struct err err = ERR_INIT;
+	int answer;
 
 	for (size_t i = 0; params && i < base->map.count; i++)
 		value_map_put(
 			&call->arena, params, base->map.entries[i].key, base->map.entries[i].value);
 	if (value_map_put(&call->arena, params, "code", value_text(&call->arena, "")) < 0)
 		return -1;
-	return job_spec_from_value(&call->arena, params, bounds, ret_spec, ret_refusal, &err);
+	answer = job_spec_from_value(&call->arena, params, bounds, ret_spec, ret_refusal, &err);
+	if (answer == 0 && ret_spec->limits.open_files < SESSION_FILES_MIN) {
+		*ret_refusal = too_few_files;
+		return 1;
+	}
+	return answer;
 }
 
 /* A fork has one thread, and node cannot go on without its others. */

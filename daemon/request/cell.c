@@ -5,6 +5,8 @@
 #include "daemon/request/stages.h"
 #include "daemon/services.h"
 #include "daemon/sessions/sessions.h"
+#include "daemon/settings/config.h"
+#include "daemon/workers/pool.h"
 #include "daemon/workers/runtime.h"
 #include "daemon/workers/zygote.h"
 #include "proto/base/container.h"
@@ -95,6 +97,24 @@ static int check_language(struct request *request, struct job_refusal *ret_refus
 		return 0;
 	return refuse(request, ret_refusal, "language", "conflict",
 		arena_printf(&request->arena, "the session runs %s", request->session->language));
+}
+
+/* A shell's tools and images go over a descriptor with a high number: see CHANNEL_FD_SESSION. */
+#define SHELL_FILES_MIN 200
+
+static int check_files(struct request *request, struct job_refusal *ret_refusal)
+{
+	const struct session *session = request->session;
+	const struct runtime *runtime = pool_find(request->services->pool, session->language);
+	const bool tools = value_is(value_get(request->params, "tools"), VALUE_LIST);
+
+	if (!runtime || runtime->config->kind != KIND_COMMAND ||
+		session->limits.open_files >= SHELL_FILES_MIN ||
+		!(tools || value_as_bool(value_get(request->params, "display"), false)))
+		return 0;
+	return refuse(request, ret_refusal, tools ? "tools" : "display", "conflict",
+		"cells of bash with tools or display need a session whose limit open_files is 200 "
+		"or more");
 }
 
 /* Adds the entries of `from` whose keys the map does not have. */
@@ -233,6 +253,8 @@ int cell_bind(struct request *request, struct job_refusal *ret_refusal)
 	answer = check_settled(request, ret_refusal);
 	if (!answer)
 		answer = check_language(request, ret_refusal);
+	if (!answer)
+		answer = check_files(request, ret_refusal);
 	return answer ? answer : complete(request);
 }
 

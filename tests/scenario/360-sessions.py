@@ -289,7 +289,7 @@ def contract():
     eq(printed(session, "print(n)"), "1\n", "indeed")
     close(session)
     for params, pointer in (({"language": "pithon"}, "/language"), ({"policy": "nil"}, "/policy"), ({"env": {"A=B": "c"}}, "/env"),
-                            ({"limits": {"wall_ms": -1}}, "/limits/wall_ms"), ({"limits": {"wall": 1}}, "/limits/wall"), ({"idle_ms": 1}, "/idle_ms"),
+                            ({"limits": {"wall_ms": -1}}, "/limits/wall_ms"), ({"limits": {"wall": 1}}, "/limits/wall"), ({"limits": {"open_files": 31}}, "/limits/open_files"), ({"idle_ms": 1}, "/idle_ms"),
                             ({"code": "1"}, "/code")):
         error, _ = answer("session.open", **{"language": "python", **params})
         ok(refused(error)[0] == "bad_request" and str(refused(error)[1]).startswith(pointer), f"session.open with a wrong {pointer} is refused", error)

@@ -169,6 +169,12 @@ eq(refused(answer("run", session=s, code="true")[0]), ("not_found", "/session", 
 for key, value in (("policy", "observe"), ("env", {"A": "b"}), ("entrypoint", "x.sh"), ("deterministic", True), ("language", "python")):
     error, _ = answer("run", session=session, code="true", **{key: value})
     eq(refused(error), ("bad_request", "/" + key, "conflict"), f"a cell with {key} is refused")
+few = opened(limits={"open_files": 199})
+for key, value in (("display", True), ("tools", [{"name": "echo", "input_schema": {}}])):
+    error, _ = answer("run", session=few, code="true", **{key: value})
+    eq(refused(error), ("bad_request", "/" + key, "conflict"), f"a cell with {key} needs descriptors of a shell's own")
+eq(cell(few, "true")["outcome"], "ok", "and one without goes on")
+close(few)
 error, _ = answer("session.open", language="sh")
 ok(error["code"] == "bad_request" and "bash" in error["message"], "a shell that is not bash has no sessions", error)
 
