@@ -14,11 +14,11 @@ static int mcp_run(struct cli *cli)
 	struct err err = ERR_INIT;
 	int status;
 
-	if (client)
-		return config_print(cli, client);
 	status = cli_put_options(cli, defaults);
 	if (status != 0)
 		return status;
+	if (client)
+		return config_print(cli, client, defaults);
 	if (isatty(STDIN_FILENO))
 		say(&cli->err, PAINT_DIM,
 			"cectl mcp waits for JSON-RPC on stdin, as MCP clients send it. "

@@ -127,19 +127,17 @@ static void remember_cell(struct repl *repl, struct bytes code, const struct val
 	owned = NULL;
 }
 
-/* A cell that is the first has nothing to go back to; a new session is the same. */
 static void note_state(struct repl *repl, const struct value *result)
 {
 	const struct value *session = value_get(result, "session");
 	const char *why = page_text(repl->cli, session, "why");
 
 	repl->state = (uint64_t)page_int(session, "state");
-	if (strcmp(why, "killed") == 0 && repl->is_typed && page_int(session, "from") == 0) {
-		repl->begins_anew = true;
-		return;
-	}
 	if (why[0])
 		tell_end(repl, why);
+	else if (value_get(session, "went_back") && repl->state == 0)
+		say(&repl->cli->err, PAINT_DIM,
+			"cectl: this cell is undone; the session begins anew\n");
 	else if (value_get(session, "went_back"))
 		say(&repl->cli->err, PAINT_DIM,
 			"cectl: this cell is undone; the session is back in state %s\n",
@@ -224,17 +222,12 @@ static bool is_blank(struct bytes text)
 	return true;
 }
 
-static bool is_over(const struct repl *repl)
-{
-	return repl->ended || repl->begins_anew;
-}
-
 void repl_run_text(struct repl *repl, struct bytes text)
 {
 	size_t begin = 0;
 
 	repl->status = 0;
-	for (size_t at = 0; at < text.len && !is_over(repl) && repl->status == 0;) {
+	for (size_t at = 0; at < text.len && !repl->ended && repl->status == 0;) {
 		const char *end = memchr(text.data + at, '\n', text.len - at);
 		size_t next = end ? (size_t)(end - text.data) + 1 : text.len;
 		bool is_between = is_separator(text.data + at, next - at);
@@ -378,20 +371,6 @@ static int open_it(struct repl *repl)
 	return 0;
 }
 
-/* Else no other session could be opened, which was told. */
-static void begin_anew(struct repl *repl)
-{
-	repl->begins_anew = false;
-	forget_cells(repl);
-	repl->from = repl->state = 0;
-	repl->status = open_it(repl);
-	repl->ended = repl->status != 0;
-	if (!repl->ended)
-		say(&repl->cli->err, PAINT_DIM,
-			"cectl: it was the first cell; the session begins anew, as %s\n",
-			repl->session);
-}
-
 /* By SIGTERM, or SIGHUP when the terminal has gone. */
 static bool is_told_to_leave(const struct repl *repl)
 {
@@ -411,7 +390,7 @@ static int take_next(struct repl *repl)
 
 	if (repl->is_typed)
 		hear(repl); /* what came with the answer to the last cell */
-	if (is_over(repl))
+	if (repl->ended)
 		return 1;
 	r = repl->can_draw ? read_edited(repl, &line) : read_plain(repl, &line);
 	if (r == 0)
@@ -426,11 +405,8 @@ static int read_cells(struct repl *repl)
 {
 	int r = 1;
 
-	while (r > 0 && !is_left(repl)) {
+	while (r > 0 && !is_left(repl))
 		r = take_next(repl);
-		if (repl->begins_anew)
-			begin_anew(repl);
-	}
 	if (r < 0)
 		return cli_fail_with(repl->cli, ERR_TOO_BIG, "the cell is too large");
 	if (!is_left(repl))

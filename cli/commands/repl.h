@@ -15,7 +15,6 @@ struct repl {
 	bool is_typed; /* stdin and stderr are a terminal */
 	bool can_draw; /* ... on which lines are edited */
 	bool ended;
-	bool begins_anew; /* it ended before it had a state: another one is the same */
 	int status;
 	struct buf cell;         /* the lines of the next one */
 	uint64_t from;           /* the next one begins in this state; 0: in the present one */

@@ -447,6 +447,9 @@ static void note_end(struct cli *cli, const struct value *result)
 	say(&cli->err, output_outcome_paint(outcome), "%s", outcome);
 	if (reason[0])
 		say(&cli->err, PAINT_PLAIN, ": %s", reason);
+	if (page_text(cli, value_get(result, "session"), "why")[0])
+		say(&cli->err, PAINT_PLAIN,
+			" Its session has ended: cectl session open opens another one.");
 	if (strcmp(outcome, "cpu_limit") == 0) /* --timeout is of the wall clock alone */
 		say(&cli->err, PAINT_PLAIN, " The option is --limit cpu=TIME.");
 	if (run_id[0])

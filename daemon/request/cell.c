@@ -214,8 +214,7 @@ static int refuse_unknown(struct request *request, struct job_refusal *ret_refus
 {
 	request->failure = (struct request_failure){ .set = true, .code = RPC_CODE_NOT_FOUND };
 	if (refuse(request, ret_refusal, "session", "ended",
-		    "there is no such session, or it has ended: open a new one with session.open") <
-		0)
+		    "there is no such session, or it has ended: open another one") < 0)
 		return -1;
 	request->failure.message = ret_refusal->message;
 	return 1;
@@ -329,7 +328,7 @@ void cell_begin(struct request *request)
 
 /* ---- its end -------------------------------------------------------------------------------- */
 
-static void describe(struct request *request)
+static void describe(struct request *request, bool went_back)
 {
 	const struct session *session = request->session;
 	struct arena *arena = &request->arena;
@@ -345,7 +344,7 @@ static void describe(struct request *request)
 		value_map_put(arena, map, "why", value_text(arena, session_end_word(session->end)));
 	else
 		value_map_put(arena, map, "kept", states_to_value(&session->states, arena));
-	if (session->goes_back_next)
+	if (went_back)
 		value_map_put(arena, map, "went_back", value_uint(arena, session->state));
 	request->result.session = map;
 }
@@ -377,6 +376,12 @@ static bool stands(const struct request *request)
 	       !execution->worker->ended;
 }
 
+/* Nothing has happened in it, so a fresh worker can take the next cell. */
+static bool can_begin_anew(const struct session *session)
+{
+	return session->end == SESSION_OPEN && !session->state;
+}
+
 /* Its caller wants it undone, and where the session stood before is still kept. */
 static bool is_unwanted(const struct request *request)
 {
@@ -400,10 +405,10 @@ void cell_over(struct request *request)
 	} else if (is_standing || can_go_back(request)) {
 		keep_worker(request);
 		session->goes_back_next = true;
-	} else {
+	} else if (!can_begin_anew(session)) {
 		session_end(session, SESSION_KILLED);
 	}
-	describe(request);
+	describe(request, session->goes_back_next || can_begin_anew(session));
 }
 
 void cell_leave(struct request *request)

@@ -319,7 +319,7 @@ static enum stage refuse_cell(struct request *request, const char *pointer, cons
 static enum stage session_is_gone(struct request *request)
 {
 	request_fail(request, RPC_CODE_NOT_FOUND, "%s",
-		"/session: the session has ended: open a new one with session.open");
+		"/session: the session has ended: open another one");
 	return refuse_cell(request, "/session", "ended");
 }
 

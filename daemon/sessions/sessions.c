@@ -204,16 +204,23 @@ static unsigned open_of(const struct sessions *sessions, uint32_t uid, unsigned 
 	return own;
 }
 
-static const char *why_not(const struct sessions *sessions, uint32_t uid)
+static const char *why_not(struct sessions *sessions, uint32_t uid)
 {
 	unsigned all;
 	unsigned own = open_of(sessions, uid, &all);
 
 	if (own >= sessions->most_per_uid)
-		return "this user has as many sessions open as the setting sessions_per_uid allows";
-	if (all >= sessions->most)
-		return "as many sessions are open as the setting sessions_max allows";
-	return NULL;
+		cut_printf(sessions->why, sizeof(sessions->why),
+			"this user has %u sessions open, which is all that the setting "
+			"sessions_per_uid allows: close one of them",
+			own);
+	else if (all >= sessions->most)
+		cut_printf(sessions->why, sizeof(sessions->why),
+			"%u sessions are open, which is all that the setting sessions_max allows",
+			all);
+	else
+		return NULL;
+	return sessions->why;
 }
 
 struct session *session_open(

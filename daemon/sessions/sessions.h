@@ -99,6 +99,7 @@ struct sessions {
 	struct list open;
 	unsigned most, most_per_uid, queue_most;
 	int64_t age_ms;
+	char why[160]; /* no other one can be opened */
 	void (*on_end)(void *context, const struct session *session);
 	void *context;
 };

@@ -60,8 +60,9 @@ static int take_head(struct wire_scanner *scanner, const struct wire_head *head,
 	scanner->at += head->len + body_len; /* less than 2^33 past the ceiling: cannot overflow */
 	scanner->missing += children;
 	if (scanner->at > scanner->size_max || scanner->missing > scanner->size_max - scanner->at)
-		return err_set(
-			err, ERR_TOO_BIG, "message has more than %zu bytes", scanner->size_max);
+		return err_set(err, ERR_TOO_BIG,
+			"message has more than %zu bytes: send large contents ahead with blob.put",
+			scanner->size_max);
 
 	if (head->form == WIRE_LIST || head->form == WIRE_MAP)
 		return descend(scanner, children, err);
