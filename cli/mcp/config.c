@@ -68,24 +68,40 @@ static const char *named_socket(struct cli *cli)
 	return named && realpath(named, full) ? arena_strdup(&cli->arena, full) : named;
 }
 
-static struct value *entry_of(struct cli *cli, const struct client_config *client)
+static void add_option(struct cli *cli, struct value *args, const char *option, const char *text)
+{
+	if (!text)
+		return;
+	value_list_add(&cli->arena, args, value_text(&cli->arena, option));
+	value_list_add(&cli->arena, args, value_text(&cli->arena, text));
+}
+
+static void add_labels(struct cli *cli, struct value *args, const struct value *labels)
+{
+	for (size_t i = 0; value_is(labels, VALUE_MAP) && i < labels->map.count; i++)
+		add_option(cli, args, "--label",
+			arena_printf(&cli->arena, "%s=%s", labels->map.entries[i].key,
+				value_as_text(labels->map.entries[i].value)));
+}
+
+static struct value *entry_of(
+	struct cli *cli, const struct client_config *client, const struct value *defaults)
 {
 	struct fill entry = fill_start(&cli->arena);
 	struct value *args = value_list(&cli->arena);
-	const char *socket = named_socket(cli);
 
 	value_list_add(&cli->arena, args, value_text(&cli->arena, "mcp"));
-	if (socket) {
-		value_list_add(&cli->arena, args, value_text(&cli->arena, "--socket"));
-		value_list_add(&cli->arena, args, value_text(&cli->arena, socket));
-	}
+	add_option(cli, args, "--socket", named_socket(cli));
+	add_option(cli, args, "--policy", value_as_text(value_get(defaults, "policy")));
+	add_option(cli, args, "--agent", value_as_text(value_get(defaults, "agent")));
+	add_labels(cli, args, value_get(defaults, "labels"));
 	fill_optional_text(&entry, client->extra ? client->extra : "type", client->value);
 	fill_value(&entry, "command", value_text(&cli->arena, own_path(&cli->arena)));
 	fill_value(&entry, "args", args);
 	return fill_done(&entry);
 }
 
-int config_print(struct cli *cli, const char *name)
+int config_print(struct cli *cli, const char *name, const struct value *defaults)
 {
 	struct nearest nearest = NEAREST_OF(name);
 	const struct client_config *client = find(name, &nearest);
@@ -97,7 +113,7 @@ int config_print(struct cli *cli, const char *name)
 			nearest_hint(&nearest));
 	servers = fill_start(&cli->arena);
 	document = fill_start(&cli->arena);
-	fill_value(&servers, "ced", entry_of(cli, client));
+	fill_value(&servers, "ced", entry_of(cli, client, defaults));
 	fill_value(&document, client->key, fill_done(&servers));
 	say(&cli->err, PAINT_DIM, "For %s, in %s:\n", client->name, client->file);
 	return cli_document(cli, fill_done(&document), EXIT_OK);

@@ -3,8 +3,11 @@
 
 #include "cli/session/cli.h"
 
-/* Prints what a client wants to read, and where.  Returns the exit status. */
-int config_print(struct cli *cli, const char *name);
+/*
+ * Prints what a client wants to read, and where.  The client passes on these params of all runs.
+ * Returns the exit status.
+ */
+int config_print(struct cli *cli, const char *name, const struct value *defaults);
 
 /* The names of the clients, for the help. */
 int config_help(struct buf *out);

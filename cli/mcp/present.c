@@ -24,13 +24,35 @@ static void put_all(struct answer *answer, const struct value *map, const char *
 
 /* ---- one run ------------------------------------------------------------------------------- */
 
+/* The daemon may read the first and the last message of a short program together. */
+static const struct value *worked_us(struct answer *answer, const struct value *metrics)
+{
+	return value_int(answer->arena, value_as_int(value_get(metrics, "start_us"), 0) +
+						value_as_int(value_get(metrics, "exec_us"), 0));
+}
+
+/* Of a cell after which its session is not where the model thinks. */
+static void say_where_it_stands(struct answer *answer, const struct value *session)
+{
+	if (word(answer, session, "why")[0])
+		answer_say(answer,
+			"Its session has ended, and all its variables and files are gone: "
+			"open_session opens another one.\n");
+	else if (value_as_int(value_get(session, "went_back"), -1) == 0)
+		answer_say(answer, "The cell is undone: the session begins anew.\n");
+	else if (value_get(session, "went_back"))
+		answer_say(answer, "The cell is undone: the session has what it had before it.\n");
+}
+
 /* "outcome: exit, exit code 3, 12.3 ms, run 01J..." and what ced says of it. */
 static void say_end(struct answer *answer, const struct value *run)
 {
 	const char *outcome = word(answer, run, "outcome");
-	const struct value *exec_us = value_get(value_get(run, "metrics"), "exec_us");
+	const struct value *metrics = value_get(run, "metrics");
 
 	if (!outcome[0]) {
+		if (!value_get(run, "state"))
+			answer_put(answer, "state", value_text(answer->arena, "running"));
 		answer_say(answer,
 			"The run has not ended (state: %s); run %s. wait_run waits for it.\n",
 			value_get(run, "state") ? word(answer, run, "state") : "running",
@@ -42,11 +64,13 @@ static void say_end(struct answer *answer, const struct value *run)
 		answer_say(answer, ", exit code %s", word(answer, run, "exit_code"));
 	if (value_is(value_get(run, "signal"), VALUE_TEXT))
 		answer_say(answer, ", %s", word(answer, run, "signal"));
-	if (exec_us)
-		answer_say(answer, ", %s", output_number(answer->arena, "exec_us", exec_us));
+	if (value_get(metrics, "exec_us"))
+		answer_say(answer, ", %s",
+			output_number(answer->arena, "exec_us", worked_us(answer, metrics)));
 	answer_say(answer, ", run %s\n", word(answer, run, "run_id"));
 	if (strcmp(outcome, "ok") != 0 && word(answer, run, "reason")[0])
 		answer_say(answer, "%s\n", word(answer, run, "reason"));
+	say_where_it_stands(answer, value_get(run, "session"));
 }
 
 static const struct stream {
@@ -398,13 +422,23 @@ PRESENT(sessions)
 	(void)params;
 	add_list(answer, result, "sessions",
 		KEYS("session", "language", "cells", "busy", "waiting", "memory_bytes",
-			"expires_us"));
+			"expires_us", "state", "kept"));
+}
+
+PRESENT(rolled_back)
+{
+	put_all(answer, params, KEYS("session"));
+	put_all(answer, result, KEYS("state", "kept"));
+	answer_say(answer, "The session has the variables and files that it had after cell %s.\n",
+		word(answer, result, "state"));
 }
 
 PRESENT(closed)
 {
+	const char *cells = word(answer, result, "cells");
+
 	(void)params;
 	put_all(answer, result, KEYS("session", "cells"));
-	answer_say(answer, "Session %s is closed after %s cells.\n",
-		word(answer, result, "session"), word(answer, result, "cells"));
+	answer_say(answer, "Session %s is closed after %s cell%s.\n",
+		word(answer, result, "session"), cells, strcmp(cells, "1") == 0 ? "" : "s");
 }

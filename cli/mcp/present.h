@@ -17,4 +17,5 @@ PRESENT(runs);
 PRESENT(runtimes);
 PRESENT(session);
 PRESENT(sessions);
+PRESENT(rolled_back);
 PRESENT(closed);

@@ -125,6 +125,7 @@ static const struct tool tools[] = {
 	{ "list_runtimes", "runtimes",      false, NULL,           present_runtimes },
 	{ "open_session",  "session.open",  false, NULL,           present_session },
 	{ "list_sessions", "session.list",  false, NULL,           present_sessions },
+	{ "rollback_session", "session.rollback", false, NULL, present_rolled_back },
 	{ "close_session", "session.close", false, NULL,           present_closed },
 };
 // clang-format on

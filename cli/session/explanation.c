@@ -103,7 +103,7 @@ const struct explain_text explain_texts[] = {
 	{ NULL, HAPPENED, "!outcome", "The run has not ended; its timeline and its use of resources are recorded at the end." },
 	{ NULL, CHANGE, "!outcome", "Wait for it: cectl wait {run_id}" },
 
-	{ "ok", KNOWN, NULL, "It took {metrics.exec_us} to run and at most {metrics.memory_peak_bytes} of memory." },
+	{ "ok", KNOWN, NULL, "It took {metrics.total_us} in all and at most {metrics.memory_peak_bytes} of memory." },
 	{ "ok", CHANGE, NULL, "Nothing." },
 
 	{ "exit", KNOWN, NULL, "It broke no limit, and no exception was left uncaught." },

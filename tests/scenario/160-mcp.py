@@ -118,7 +118,7 @@ tools = {tool["name"]: tool for tool in server.ask("tools/list")["result"]["tool
 ok(all(tool["inputSchema"]["type"] == tool["outputSchema"]["type"] == "object" and tool["description"]
        for tool in tools.values()), "every tool has a description and two schemas")
 eq({name for name, tool in tools.items() if not tool["annotations"]["readOnlyHint"]},
-   {"run_code", "cancel_run", "open_session", "close_session"}, "the annotations say which tools change something")
+   {"run_code", "cancel_run", "open_session", "rollback_session", "close_session"}, "the annotations say which tools change something")
 
 # ---- lines that are no requests -----------------------------------------------------------------
 
@@ -268,8 +268,19 @@ ok(len(first["resources"]) == 50 and not {i["uri"] for i in first["resources"]} 
 session = server.tool("open_session", {"language": "python", "limits": LONG})["structuredContent"]["session"]
 server.run("x = 41", session=session)
 eq(server.run("print(x + 1)", session=session)["structuredContent"]["stdout"], "42\n", "variables stay in a session")
+undone = server.run("x = 0\nwhile True: pass", session=session, limits={"wall_ms": 2000})
+ok("the session has what it had before it" in undone["content"][0]["text"], "a killed cell is undone, and the model is told", undone)
+cell = server.run("x = 7\nprint(x)", session=session)["structuredContent"]["session"]
+told = server.tool("rollback_session", {"session": session, "state": cell["from"]})["structuredContent"]
+eq((told["session"], told["state"]), (session, cell["from"]), "the model can take the session back")
+eq(server.run("print(x)", session=session)["structuredContent"]["stdout"], "41\n", "and finds what was there")
 eq([s["session"] for s in server.tool("list_sessions")["structuredContent"]["sessions"]], [session], "it is listed")
-eq(server.tool("close_session", {"session": session})["structuredContent"]["cells"], 2, "it is closed")
+eq(server.tool("close_session", {"session": session})["structuredContent"]["cells"], 5, "it is closed")
+once = server.tool("open_session", {"language": "python"})["structuredContent"]["session"]
+undone = server.run("while True: pass", session=once, limits={"wall_ms": 500})
+ok("the session begins anew" in undone["content"][0]["text"], "a killed first cell leaves a session that begins anew", undone)
+eq(server.run("print(1)", session=once)["structuredContent"]["stdout"], "1\n", "which goes on")
+server.tool("close_session", {"session": once})
 left = server.tool("open_session", {"language": "python"})["structuredContent"]["session"]
 
 # ---- several at once, progress, cancel ----------------------------------------------------------

@@ -56,7 +56,7 @@ ok(client.getInstructions().includes("run_code"), "and how it is used");
 const { tools } = await client.listTools();
 const names = tools.map((tool) => tool.name).sort();
 eq(names, ["cancel_run", "check_code", "close_session", "explain_run", "get_output", "get_run", "list_runtimes",
-  "list_sessions", "open_session", "run_code", "search_runs", "wait_run"], "its tools");
+  "list_sessions", "open_session", "rollback_session", "run_code", "search_runs", "wait_run"], "its tools");
 
 // ---- each tool; the client checks structured content by the tool's schema -------------------------
 
@@ -81,6 +81,7 @@ const { session } = await facts("open_session", { language: "python", limits: LO
 await run("x = 6", { session });
 eq((await run("print(x * 7)", { session })).structuredContent.stdout, "42\n", "a session keeps variables");
 eq((await facts("list_sessions", {})).sessions.map((one) => one.session), [session], "list_sessions");
+eq((await facts("rollback_session", { session, state: 1 })).state, 1, "rollback_session");
 eq((await facts("close_session", { session })).cells, 2, "close_session");
 const detached = await facts("run_code", { language: "python", code: "import time\ntime.sleep(600)", limits: LONG, detach: true });
 eq((await facts("wait_run", { run_id: detached.run_id, timeout_ms: 1 })).state, "running", "wait_run");

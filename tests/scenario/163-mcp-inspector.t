@@ -55,6 +55,9 @@ is "$(json "$facts" 'it["language"]')" python "a session is opened, which ends w
 tool list_sessions
 is "$(json "$facts" 'it["sessions"]')" '[]' "so the next one has none"
 session=$(cectl session open --json | /usr/bin/python3 -c 'import json, sys; print(json.load(sys.stdin)["session"])')
+cectl run --session "$session" -c 'x = 1'
+tool rollback_session "session=$session" state=1
+is "$(json "$facts" 'it["state"]')" 1 "it goes back"
 tool close_session "session=$session"
 is "$(json "$facts" 'it["session"]')" "$session" "one of somebody else is closed"
 tool run_code language=python 'code=import time; time.sleep(600)' "$limits" detach=true
