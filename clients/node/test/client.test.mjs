@@ -274,6 +274,9 @@ test("a session: cells, states, back, keep, drop, close", async (t) => {
 	await assert.rejects(session.run("1"), ced.NotFound);
 	const killed = await client.openSession({ language: "javascript" });
 	await killed.run("process.exit()", patient);
+	assert.deepEqual([killed.state, killed.ended], [0, undefined], "a session whose first cell is killed begins anew");
+	await killed.run("1", patient);
+	await killed.run("process.exit()", patient);
 	assert.deepEqual([killed.state, killed.ended.why, await killed.close()], [null, "killed", undefined]);
 });
 

@@ -224,7 +224,7 @@ class Connections(WithClient):
             await client.close()
 
     async def test_no_daemon(self):
-        with self.assertRaisesRegex(ced.ConnectionLost, "cannot connect to ced at /nowhere"):
+        with self.assertRaisesRegex(ced.ConnectionLost, "no daemon answers at /nowhere"):
             await ced.AsyncClient("/nowhere").hello()
 
     async def test_approvals_and_notifications(self):

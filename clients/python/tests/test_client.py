@@ -98,7 +98,7 @@ class Runs(WithClient):
         self.assertEqual(ended(self.client, slow.run_id), "canceled")
 
     def test_a_daemon_that_is_not_there_is_said_in_words(self):
-        with self.assertRaisesRegex(ced.ConnectionLost, "cannot connect to ced at /nowhere: No such file.*CED_SOCKET"):
+        with self.assertRaisesRegex(ced.ConnectionLost, "no daemon answers at /nowhere: No such file.*CED_SOCKET"):
             ced.Client("/nowhere").hello()
 
     def test_where_the_daemon_is_looked_for(self):
@@ -286,6 +286,9 @@ class Sessions(WithClient):
 
     def test_a_session_that_ended_says_why(self):
         session = self.client.session("javascript")
+        session.run("process.exit()")
+        self.assertEqual((session.state, session.ended), (0, None), "before its first cell there is nothing to lose")
+        session.run("1")
         session.run("process.exit()")
         self.assertEqual((session.state, session.ended), (None, "killed"))
 

@@ -296,6 +296,15 @@ class TheFaceOfE2B(unittest.TestCase):
         self.assertEqual(self.sandbox.files.read("a"), "b", "what needs no code works")
 
 
+class SandboxWithPackagesAndNetwork(unittest.TestCase):
+    def test_they_go_to_its_sessions(self):
+        for option, pointer in (("packages", "/packages"), ("network", "/network")):
+            value = ["no-such-set"] if option == "packages" else {"allow": ["no.such.host:1"]}
+            with self.assertRaises(ced.BadRequest) as caught:
+                Sandbox(**{option: value})
+            self.assertIn(pointer, caught.exception.message)
+
+
 class ToolsForModels(unittest.TestCase):
     def test_a_model_of_anthropic_corrects_its_program(self):
         with ced.tools_for.anthropic(session=True) as kit:
@@ -336,6 +345,31 @@ class ToolsForModels(unittest.TestCase):
             self.assertEqual(call('{"code": "1"}')["content"], "The program ended well and printed nothing.")
             self.assertEqual(kit.replies({"role": "assistant", "content": "done"}), [])
             self.assertEqual(client.run("print(1)").text, "1\n", "the client is the caller's")
+
+    def test_a_kit_takes_what_the_apis_give(self):
+        with ced.Client() as client:
+            kit = ced.tools_for.openai(client)
+            call = types.SimpleNamespace(id="c1", type="function", function=types.SimpleNamespace(
+                name="run_code", arguments='{"code": "print(1)"}'))
+            message = types.SimpleNamespace(role="assistant", tool_calls=[call])
+            response = types.SimpleNamespace(choices=[types.SimpleNamespace(message=message)])
+            for given in message, [call], response:
+                self.assertEqual([reply["content"] for reply in kit.replies(given)], ["stdout:\n1\n"])
+            self.assertEqual(kit.replies(types.SimpleNamespace(role="assistant", tool_calls=None)), [])
+            for wrong in "text", [{"type": "function_call", "name": "run_code"}], {"tools": 1}, [5]:
+                with self.assertRaisesRegex(TypeError, r"replies\(\) takes a message of the assistant"):
+                    kit.replies(wrong)
+            kit = ced.tools_for.anthropic(client)
+            block = {"type": "tool_use", "id": "t1", "name": "run_code", "input": {"code": "print(1)"}}
+            for message in [block], {"role": "assistant", "content": [block]}, types.SimpleNamespace(role="assistant", content=[block]):
+                self.assertEqual([reply["content"] for reply in kit.replies(message)], ["stdout:\n1\n"])
+            self.assertEqual(kit.replies({"role": "assistant", "content": "no tool is wanted"}), [])
+
+    def test_a_kit_with_files_in_and_out_of_its_session(self):
+        with ced.tools_for.anthropic(session=True, files={"a": "in"}, artifacts=["*.txt"], states=4) as kit:
+            kit.run_code({"code": "open('b.txt', 'w').write(open('a').read())\nopen('a', 'w').write('changed')"})
+            self.assertEqual(kit.results[0].artifact("b.txt").text, "in")
+            self.assertEqual(kit.run_code({"code": "print(open('a').read())"}), ("stdout:\nchanged\n", True))
 
     def test_a_kit_of_bash(self):
         with ced.tools_for.anthropic(language="bash", session=True) as kit:

@@ -447,18 +447,21 @@ class Sandbox:
 
     Without `template`, Python is `python-data` where the host has it, else `python`. `template` is the
     name of another runtime of Python. `timeout` is in seconds: the sandbox ends when it was not used for
-    that long. `envs` and `metadata` are its environment and its labels. `socket` is the daemon's socket.
+    that long. `envs` and `metadata` are its environment and its labels. `packages` and `network` are those
+    of a session of ced. `socket` is the daemon's socket.
     """
 
     def __init__(self, template: Optional[str] = None, timeout: Optional[int] = None,
                  metadata: Optional[Dict[str, str]] = None, envs: Optional[Dict[str, str]] = None,
-                 *, socket: Optional[str] = None, allow_internet_access: bool = False,
+                 *, socket: Optional[str] = None, packages: Optional[Sequence[str]] = None,
+                 network: Union[str, Map, None] = None, allow_internet_access: bool = False,
                  sandbox_id: Optional[str] = None, **options: Any) -> None:
         if set(options) - IGNORED:
             raise InvalidArgumentException(f"Sandbox() does not know {sorted(set(options) - IGNORED)}; it knows template, "
-                                           f"timeout, metadata, envs, socket, and ignores {sorted(IGNORED)}")
+                                           f"timeout, metadata, envs, packages, network, socket, and ignores {sorted(IGNORED)}")
         self._client = Client(socket)
-        self._params: Map = {"env": envs, "labels": metadata, "idle_ms": timeout * 1000 if timeout else None}
+        self._params: Map = {"env": envs, "labels": metadata, "idle_ms": timeout * 1000 if timeout else None,
+                             "packages": packages, "network": network}
         self._sessions: Dict[str, Session] = {}
         self._of_language: Dict[str, Context] = {}
         self._counts: Dict[str, int] = {}

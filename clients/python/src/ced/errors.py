@@ -124,6 +124,10 @@ class ConnectionLost(CedError, ConnectionError):
         self.run_id = run_id
 
 
+class NotPermitted(ConnectionLost, PermissionError):
+    """The daemon's socket is there, and this user may not use it."""
+
+
 class ValueRefused(CedError, ValueError):
     """The daemon accepted the output, and the model class of `schema` did not. `result` has all of it."""
 

@@ -6,7 +6,7 @@ import os
 import socket
 from typing import Optional, Union
 
-from .errors import ConnectionLost
+from .errors import ConnectionLost, NotPermitted
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -21,6 +21,15 @@ def socket_path(path: Optional[Path] = None) -> str:
     return own if os.path.isabs(own) and os.path.exists(own) else "/run/ced/ced.sock"
 
 
+def _lost(path: str, error: OSError) -> ConnectionLost:
+    if isinstance(error, PermissionError):
+        return NotPermitted(f"you may not use the daemon's socket {path}: its owner or group must let you. For the "
+                            "host's service: sudo usermod -aG ced YOU, then log in again")
+    return ConnectionLost(f"no daemon answers at {path}: {error.strerror or error}. Start the host's service "
+                          "(systemctl start ced) or a private daemon (./dev run in the source folder). For another "
+                          "socket: export CED_SOCKET=PATH, or give PATH to the client")
+
+
 def connect(path: str) -> socket.socket:
     """A connected socket that blocks."""
     made = socket.socket(socket.AF_UNIX)
@@ -28,6 +37,5 @@ def connect(path: str) -> socket.socket:
         made.connect(path)
     except OSError as error:
         made.close()
-        raise ConnectionLost(f"cannot connect to ced at {path}: {error.strerror or error}. Start the daemon, or set "
-                             "CED_SOCKET to the path of its socket.") from error
+        raise _lost(path, error) from error
     return made

@@ -140,7 +140,7 @@ class Operation:
         if self._heard:
             return None
         if isinstance(error, Busy):
-            return error.retry_after_s
+            return None if self._method == "session.open" else error.retry_after_s
         if error.sent:
             self._lost = METHODS.get(self._method, False) or "id" in self._params
         return RECONNECT_S if self._lost else None
@@ -195,11 +195,26 @@ def warn_parked(event: Parked) -> None:
                 event.run_id, option if event.call else "")
 
 
+FOREIGN = {
+    "timeout": "limits={'wall_ms': MILLISECONDS} bounds the time",
+    "on_stdout": "client.stream(code) gives the output as it comes",
+    "on_stderr": "client.stream(code) gives the output as it comes",
+    "on_result": "client.stream(code, display=True) gives what is displayed as it comes",
+}
+
+
+def refuse_foreign(params: Map) -> None:
+    """Params that other packages have: says what does that here."""
+    for name in FOREIGN.keys() & params.keys():
+        raise TypeError(f"run() has no {name}: {FOREIGN[name]}")
+
+
 class Job:
     """One run: the params as they travel, and what its result becomes."""
 
     def __init__(self, code: Union[str, bytes], language: Optional[str], schema: Any, params: Dict[str, Any]) -> None:
         self._schema = schema
+        refuse_foreign(params)
         self.on_parked: Optional[Callable[[Parked], None]] = params.pop("on_parked", None)
         offered = params.pop("tools", None)
         self.tools: Mapping[str, Tool] = tools_by_name(offered) if offered else NO_TOOLS

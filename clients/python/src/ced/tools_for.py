@@ -10,11 +10,12 @@ Neither API's package is imported. Blocks and calls may be objects of those pack
 from __future__ import annotations
 
 import json
-from typing import Any, Iterable, List, Optional, Tuple, TypeVar
+from typing import Any, List, Optional, Tuple, TypeVar
 
 from .client import Client, Session
 from .errors import BadRequest, TooLarge
 from .events import Map
+from .params import SessionParams
 from .results import Result, Text, as_text
 
 DESCRIPTION = ("Runs a {language} program in a sandbox without a network and gives what it printed. {memory} "
@@ -48,8 +49,8 @@ def summary(result: Result[Any], characters: int = 8000) -> str:
 class Kit:
     """The tool and what answers its calls. Use it as a context manager, or call close() at the end.
 
-    With `session`, the calls are cells of one session. Other params are those of `Client.run`, or with
-    `session` those of `Client.session`.
+    Other params are those of `Client.run`. With `session`, the calls are cells of one session: params of
+    `Client.session` go to it, `files` are there from its first cell on, and the rest go to each cell.
     """
 
     def __init__(self, client: Optional[Client] = None, *, language: str = "python", session: bool = False,
@@ -60,7 +61,9 @@ class Kit:
         self._keeps = session
         self._session: Optional[Session] = None
         self._characters = characters
-        self._params = params
+        opens = SessionParams.__annotations__ if session else {}
+        self._params = {name: value for name, value in params.items() if name in opens}
+        self._cell = {name: value for name, value in params.items() if name not in opens}
         self.results: List[Result[Any]] = []  # of all calls, for the host
 
     @property
@@ -85,12 +88,15 @@ class Kit:
 
     def _run(self, code: str) -> Result[Any]:
         if not self._keeps:
-            return self._client.run(code, self._language, **self._params)
+            return self._client.run(code, self._language, **self._cell)
+        cell = dict(self._cell)
         if self._session is None or self._session.ended:
             self._session = self._client.session(self._language, **self._params)
-        if self._session.language == "bash":
-            return self._session.run(code)
-        return self._session.run(code, display=True)
+        elif self._session.state:
+            cell.pop("files", None)  # they are there
+        if self._session.language != "bash":
+            cell.setdefault("display", True)
+        return self._session.run(code, **cell)
 
     def close(self) -> None:
         """Ends the session, and the connection if it is the kit's own."""
@@ -105,6 +111,18 @@ class Kit:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _listed(message: Any, name: str, wanted: str) -> List[Any]:
+    """The list of that name in a message, or the message itself if it is one whose items have types of calls."""
+    if isinstance(message, (list, tuple)):
+        wrong = next((item for item in message if not (_of(item, "type") or _of(item, "function"))), None)
+        if wrong is None and not any(_of(item, "type") == "function_call" for item in message):
+            return list(message)
+    elif _of(message, "role") == "assistant" or _of(message, name) is not None:
+        found = _of(message, name)
+        return [] if found is None or isinstance(found, str) else list(found)
+    raise TypeError(f"replies() takes {wanted}; this is {type(message).__name__}: {str(message)[:200]}")
 
 
 def _of(item: Any, name: str) -> Any:
@@ -126,9 +144,10 @@ class anthropic(Kit):
                     (f"There is no tool {_of(block, 'name')!r}; there is run_code.", False))
         return {"type": "tool_result", "tool_use_id": _of(block, "id"), "content": text, "is_error": not ok}
 
-    def replies(self, content: Iterable[Any]) -> List[Map]:
-        """The content of the next message, for all calls in a message; empty if it has none."""
-        return [self.reply(block) for block in content if _of(block, "type") == "tool_use"]
+    def replies(self, message: Any) -> List[Map]:
+        """The content of the next message, for all calls in a message or its content; empty if it has none."""
+        blocks = _listed(message, "content", "a message of the assistant, or its content")
+        return [self.reply(block) for block in blocks if _of(block, "type") == "tool_use"]
 
 
 class openai(Kit):
@@ -150,8 +169,11 @@ class openai(Kit):
         return {"role": "tool", "tool_call_id": _of(call, "id"), "content": text}
 
     def replies(self, message: Any) -> List[Map]:
-        """The next messages, for all calls of a message of the assistant; empty if it has none."""
-        return [self.reply(call) for call in _of(message, "tool_calls") or []]
+        """The next messages, for all calls of a message of the assistant, or of its `tool_calls`; empty if it has none."""
+        if _of(message, "choices"):
+            message = _of(_of(message, "choices")[0], "message")
+        calls = _listed(message, "tool_calls", "a message of the assistant, such as response.choices[0].message")
+        return [self.reply(call) for call in calls]
 
 
 def _parsed(arguments: Any) -> Any:
