@@ -82,6 +82,13 @@ export class Client {
 		return finished(result, options.schema);
 	}
 
+	/** What would become of a program, which is not run. `code` may be the params of the method. */
+	async check(code: string | Uint8Array | Map_ = {}, options: RunOptions = {}): Promise<Map_> {
+		byName("check", options);
+		const alone = typeof code === "string" || code instanceof Uint8Array;
+		return this.call("check", alone ? await runParams(code, options) : code);
+	}
+
 	/** Runs a program whose events can be iterated while it goes on. */
 	stream<T = unknown>(code: string | Uint8Array, options: RunOptions<T> = {}): RunStream<T> {
 		byName("stream", options);
@@ -273,7 +280,7 @@ export class Client {
 	}
 }
 
-for (const method of Object.keys(METHODS).filter((name) => name !== "run" && name !== "wait"))
+for (const method of Object.keys(METHODS).filter((name) => !["run", "check", "wait"].includes(name)))
 	Object.defineProperty(Client.prototype, functionName(method), {
 		value(this: Client, params: Map_ = {}) {
 			if (typeof params !== "object" || params === null)

@@ -25,7 +25,8 @@ export interface FileSpec {
 export type Files = FileSpec[] | { [path: string]: Source | Omit<FileSpec, "path"> };
 
 const isSource = (value: unknown): value is Source =>
-	typeof value === "string" || (typeof value === "object" && value !== null && (value instanceof Uint8Array || Symbol.asyncIterator in value));
+	typeof value === "string" || value instanceof Uint8Array ||
+	(typeof value === "object" && value !== null && Symbol.asyncIterator in value);
 
 async function content(source: Source): Promise<string | Uint8Array> {
 	if (typeof source === "string" || source instanceof Uint8Array) return source;

@@ -66,6 +66,9 @@ export function byName(call: string, options: unknown): void {
 /** The params as the protocol wants them. */
 export async function runParams(code: string | Uint8Array, options: RunOptions): Promise<Map_> {
 	const { signal: _signal, onParked: _parked, onEvent: _event, files, schema, tools, ...params } = options;
+	const callback = Object.keys(params).find((key) => typeof params[key] === "function");
+	if (callback !== undefined)
+		throw new TypeError(`no option "${callback}" takes a function: pass onEvent, or loop over client.stream(code)`);
 	if (params.language === undefined && params.session === undefined) params.language = "python";
 	return {
 		...params,

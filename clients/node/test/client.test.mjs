@@ -56,6 +56,10 @@ test("options that are no object are refused with what to type", async () => {
 	await assert.rejects(new ced.Session(client, { session: "01M7YCC3CPWJBKFYPEX1ZNC7W5" }).run("1", "javascript"), said);
 	await assert.rejects(client.run("1", null), /run\(code, { language: "python" }\)/);
 	await assert.rejects(client.start("1", "bash"), /start\(code, { language: "bash" }\)/);
+	await assert.rejects(client.run("1", { on_stdout: console.log }), /^TypeError: no option "on_stdout" takes a function: pass onEvent/);
+	await assert.rejects(client.check("1", "bash"), /check\(code, { language: "bash" }\)/);
+	assert.equal((await client.check("import socket", { policy: "strict" })).would, "deny");
+	assert.equal((await client.check({ language: "python", code: "1" })).would, "run");
 	assert.throws(() => client.stream("1", "bash"), /stream\(code, { language: "bash" }\)/);
 });
 
