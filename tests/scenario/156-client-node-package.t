@@ -46,6 +46,17 @@ compile() {
 }
 said=$(compile typed.mts typed.cts)
 ok $? "a program with its types compiles" "$said"
+mkdir "$empty/stock"
+cat >"$empty/stock/loops.mts" <<'END'
+import { Client } from "ced";
+const client = new Client("/its/ced.sock");
+for await (const event of client.events()) console.log(event.kind);
+for await (const event of await client.events()) console.log(event.kind);
+await using session = await client.openSession();
+await session.run("1", { files: { a: { from: "/a" }, b: "text", c: { blob: "sha256:" } } });
+END
+said=$(cd "$empty/stock" && node "$client/node_modules/typescript/bin/tsc" --noEmit --strict --target es2022 --module nodenext loops.mts 2>&1)
+ok $? "the client's own types have no errors, even without the types of node" "$said"
 said=$(compile wrong.mts)
 [[ $said == *"wrong.mts(5,7): error TS2322"* ]]
 ok $? "a program that uses a type wrongly does not" "$said"

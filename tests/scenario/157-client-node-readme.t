@@ -7,5 +7,5 @@ here=$(cd "$(dirname "$0")" && pwd)
 node_client_build || bail "clients/node does not build"
 daemon_start
 type_page "$client/README.md"
-is "$page_typed" 6 "the page has its six programs"
+is "$page_typed" 7 "the page has its seven programs"
 done_testing

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -6,7 +7,7 @@ import { Busy, Conflict, ConnectionLost } from "./errors.js";
 import { functionName, METHODS, type Map_, type Method, type MethodFunctions } from "./methods.js";
 import { socketPath } from "./places.js";
 import { Queue } from "./queue.js";
-import { finished, Listener, runParams, RunStream, type Pending, type Result, type RunOptions } from "./run.js";
+import { byName, finished, Listener, runParams, RunStream, type Pending, type Result, type RunOptions } from "./run.js";
 import type { Schema } from "./schema.js";
 import { Session } from "./session.js";
 import { ulid } from "./ulid.js";
@@ -22,6 +23,16 @@ export interface ClientOptions {
 }
 
 const PART = 4 << 20; // of a blob, and of a page of output
+const OPTIONS = ["socket", "busyMs", "reconnectMs"]; // the keys of ClientOptions
+
+function clientOptions(options: ClientOptions): ClientOptions {
+	if (typeof options !== "object" || options === null)
+		throw new TypeError('new Client() takes the path of a socket, or options such as { socket: "/run/ced/ced.sock" }');
+	const unknown = Object.keys(options).find((key) => !OPTIONS.includes(key));
+	if (unknown !== undefined)
+		throw new TypeError(`new Client() has no option "${unknown}"; known are: ${OPTIONS.join(", ")}`);
+	return options;
+}
 
 /** Symbol.asyncDispose where the runtime has it; older ones get a symbol that nobody uses. */
 const dispose: typeof Symbol.asyncDispose = Symbol.asyncDispose ?? (Symbol("Symbol.asyncDispose") as never);
@@ -46,10 +57,12 @@ export class Client {
 	private readonly sessions = new Map<string, Session>();
 	private readonly schemas = new WeakMap<object, Schema<unknown>>(); // of runs that were started
 
-	constructor(options: ClientOptions = {}) {
-		this.socket = options.socket ?? socketPath();
-		this.busyMs = options.busyMs ?? 30_000;
-		this.reconnectMs = options.reconnectMs ?? 10_000;
+	/** `options` may be the path of the daemon's socket alone. */
+	constructor(options: ClientOptions | string = {}) {
+		const { socket, busyMs, reconnectMs } = clientOptions(typeof options === "string" ? { socket: options } : options);
+		this.socket = socket ?? socketPath();
+		this.busyMs = busyMs ?? 30_000;
+		this.reconnectMs = reconnectMs ?? 10_000;
 	}
 
 	/** Sends any method with its params as docs/PROTOCOL.md has them. */
@@ -60,6 +73,7 @@ export class Client {
 
 	/** Runs a program and gives its result, whether it succeeded or failed. */
 	async run<T = unknown>(code: string | Uint8Array, options: RunOptions<T> = {}): Promise<Result<T>> {
+		byName("run", options);
 		options.signal?.throwIfAborted();
 		const params = await runParams(code, options);
 		// What was done by an id is not done again; but a run that others listen to has begun to answer.
@@ -68,8 +82,16 @@ export class Client {
 		return finished(result, options.schema);
 	}
 
+	/** What would become of a program, which is not run. `code` may be the params of the method. */
+	async check(code: string | Uint8Array | Map_ = {}, options: RunOptions = {}): Promise<Map_> {
+		byName("check", options);
+		const alone = typeof code === "string" || code instanceof Uint8Array;
+		return this.call("check", alone ? await runParams(code, options) : code);
+	}
+
 	/** Runs a program whose events can be iterated while it goes on. */
 	stream<T = unknown>(code: string | Uint8Array, options: RunOptions<T> = {}): RunStream<T> {
+		byName("stream", options);
 		return new RunStream<T>((all) => this.run(code, all), options);
 	}
 
@@ -78,6 +100,7 @@ export class Client {
 	 * before it could begin has its result at once.
 	 */
 	async start<T = unknown>(code: string | Uint8Array, options: RunOptions<T> = {}): Promise<Result<T> | Pending> {
+		byName("start", options);
 		const started = await this.run(code, { ...options, detach: true });
 		if (options.schema !== undefined) this.schemas.set(started, options.schema);
 		return started;
@@ -105,8 +128,20 @@ export class Client {
 		return session;
 	}
 
-	/** The events of the daemon, on a connection of their own, until you leave the loop. */
-	async events(params: Map_ = {}): Promise<AsyncIterableIterator<Map_>> {
+	/**
+	 * The events of the daemon, on a connection of their own, until you leave the loop. Who awaits them
+	 * first knows that they are being told.
+	 */
+	events(params: Map_ = {}): Promise<AsyncIterableIterator<Map_>> & AsyncIterable<Map_> {
+		const told = this.subscribe(params);
+		return Object.assign(told, {
+			async *[Symbol.asyncIterator]() {
+				yield* await told;
+			},
+		});
+	}
+
+	private async subscribe(params: Map_): Promise<AsyncIterableIterator<Map_>> {
 		const connection = await Connection.open(this.socket);
 		const queue = new Queue<Map_>(() => connection.close());
 		connection.onNotice = (_, event) => queue.put(event);
@@ -245,7 +280,7 @@ export class Client {
 	}
 }
 
-for (const method of Object.keys(METHODS).filter((name) => name !== "run" && name !== "wait"))
+for (const method of Object.keys(METHODS).filter((name) => !["run", "check", "wait"].includes(name)))
 	Object.defineProperty(Client.prototype, functionName(method), {
 		value(this: Client, params: Map_ = {}) {
 			if (typeof params !== "object" || params === null)

@@ -1,12 +1,29 @@
 import { createConnection, type Socket } from "node:net";
 
 import { Core, type Incoming } from "./core.js";
-import { ConnectionLost, errorFrom } from "./errors.js";
+import { ConnectionLost, errorFrom, NoPermission, TooLarge } from "./errors.js";
 import type { Map_ } from "./methods.js";
+import { socketPlaces } from "./places.js";
 
 interface Waiting {
 	resolve: (result: Map_) => void;
 	reject: (error: Error) => void;
+	length: number; // of the request
+	left: boolean; // all of it
+}
+
+const SMALLEST_LIMIT = 4096; // that the setting message_bytes can have
+const PROBE_MS = 2000;
+
+/** The sockets that were tried, why each failed, and what to type. */
+function nobodyAt(path: string, error: NodeJS.ErrnoException): string {
+	const why = (place: string): string => (place === path ? error.message : "there is no such file");
+	const places = socketPlaces();
+	const tried = places.includes(path) ? places : [path];
+	return `no daemon answers. These sockets were tried:\n${tried.map((place) => `  ${place}: ${why(place)}\n`).join("")}` +
+		"the host's service:  sudo systemctl start ced\n" +
+		"a private daemon:    ./dev run   (in the source folder)\n" +
+		"another socket:      export CED_SOCKET=PATH, or new Client(\"PATH\")";
 }
 
 /** One connection to the daemon. When it is lost, everything that waits fails with ConnectionLost. */
@@ -20,7 +37,7 @@ export class Connection {
 	/** Is called once, when the connection is gone. */
 	onClose: () => void = () => undefined;
 
-	private constructor(private readonly socket: Socket) {
+	private constructor(private readonly socket: Socket, private readonly path: string) {
 		socket.unref();
 		socket.on("data", (chunk: Buffer) => this.take(chunk));
 		socket.on("error", (error) => (this.cause ??= error));
@@ -31,12 +48,12 @@ export class Connection {
 	static open(path: string): Promise<Connection> {
 		return new Promise((resolve, reject) => {
 			const socket = createConnection({ path });
-			socket.once("error", (error) =>
-				reject(new ConnectionLost(`cannot connect to ced at ${path}: ${error.message}. ` +
-					"Start the daemon, or set CED_SOCKET to the path of its socket.", false, error)));
+			socket.once("error", (error: NodeJS.ErrnoException) =>
+				reject(error.code === "EACCES" || error.code === "EPERM" ? new NoPermission(path, error)
+					: new ConnectionLost(nobodyAt(path, error), false, error)));
 			socket.once("connect", () => {
 				socket.removeAllListeners("error");
-				resolve(new Connection(socket));
+				resolve(new Connection(socket, path));
 			});
 		});
 	}
@@ -53,9 +70,10 @@ export class Connection {
 				return;
 			}
 			const { msgid, bytes } = this.core.request(method, params);
-			this.waiting.set(msgid, { resolve, reject });
+			const waiting: Waiting = { resolve, reject, length: bytes.length, left: false };
+			this.waiting.set(msgid, waiting);
 			this.hold(1);
-			this.socket.write(bytes);
+			this.socket.write(bytes, (error) => (waiting.left = !error));
 		});
 	}
 
@@ -89,15 +107,50 @@ export class Connection {
 		if (!waiting) return;
 		this.waiting.delete(message.msgid);
 		this.hold(-1);
-		if (message.error) waiting.reject(errorFrom(message.error));
-		else waiting.resolve(message.result);
+		if (!message.error) {
+			waiting.resolve(message.result);
+			return;
+		}
+		const error = errorFrom(message.error);
+		if (error instanceof TooLarge) this.cause ??= error; // after it the daemon closes the connection
+		waiting.reject(error);
 	}
 
 	private closed(): void {
 		this.cause ??= new Error("the daemon closed it");
+		const lost = new ConnectionLost(`the connection to ced was lost: ${this.cause.message}`, true, this.cause);
 		for (const waiting of this.waiting.values())
-			waiting.reject(new ConnectionLost(`the connection to ced was lost: ${this.cause.message}`, true, this.cause));
+			if (waiting.left || waiting.length <= SMALLEST_LIMIT) waiting.reject(lost);
+			else void this.refusal(waiting.length).then((refused) => waiting.reject(refused ?? lost));
 		this.waiting.clear();
 		this.onClose();
+	}
+
+	/**
+	 * The daemon refuses a message from its length and closes the connection. If node was still
+	 * writing, the answer is lost with the socket. So the daemon is asked again, with the length alone.
+	 */
+	private async refusal(length: number): Promise<TooLarge | undefined> {
+		const again = await Connection.open(this.path).catch(() => undefined);
+		if (!again) return undefined;
+		const patience = setTimeout(() => again.close(), PROBE_MS);
+		try {
+			return await again.probe(length).catch((error) => (error instanceof TooLarge ? error : undefined));
+		} finally {
+			clearTimeout(patience);
+			again.close();
+		}
+	}
+
+	/** Sends the head of a request of this length, and nothing of its content. */
+	private probe(length: number): Promise<undefined> {
+		const { msgid, bytes } = this.core.request("hello", { client: "" });
+		const head = Buffer.concat([bytes.subarray(0, -1), Buffer.from([0xdb, 0, 0, 0, 0])]); // str 32
+		head.writeUInt32BE(length, head.length - 4);
+		return new Promise((_, reject) => {
+			this.waiting.set(msgid, { resolve: () => undefined, reject, length: 0, left: true });
+			this.hold(1);
+			this.socket.write(head);
+		});
 	}
 }

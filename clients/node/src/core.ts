@@ -26,7 +26,8 @@ export class Core {
 	}
 
 	/** Takes bytes from the socket and gives the messages that are complete. */
-	feed(chunk: Buffer): Incoming[] {
+	feed(bytes: Uint8Array): Incoming[] {
+		const chunk = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 		let rest = this.used === 0 ? chunk : this.append(chunk);
 		const messages: Incoming[] = [];
 		for (let length = this.scanner.scan(rest); length > 0; length = this.scanner.scan(rest)) {

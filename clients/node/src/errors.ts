@@ -69,6 +69,15 @@ export class ConnectionLost extends Error {
 	}
 }
 
+/** This user may not use the daemon's socket. */
+export class NoPermission extends ConnectionLost {
+	constructor(path: string, cause?: unknown) {
+		super(`you may not use the daemon's socket ${path}: its owner or group must let you\n` +
+			"the host's service:  sudo adduser YOU ced   (then log in again)", false, cause);
+		this.name = "NoPermission";
+	}
+}
+
 /** The daemon accepted the output, and the caller's own schema object refused the value. */
 export class ValueRefused extends Error {
 	/** The whole result. */

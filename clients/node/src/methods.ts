@@ -66,9 +66,9 @@ type Camel<S extends string> = S extends `${infer A}.${infer B}`
 		? `${A}${Capitalize<Camel<B>>}`
 		: S;
 
-/** One function for each method but `run` and `wait`: `runs.list` is `runsList`. */
+/** One function for each method but `run`, `check` and `wait`: `runs.list` is `runsList`. */
 export type MethodFunctions = {
-	[M in Exclude<Method, "run" | "wait"> as Camel<M>]: (params?: Map_) => Promise<Map_>;
+	[M in Exclude<Method, "run" | "check" | "wait"> as Camel<M>]: (params?: Map_) => Promise<Map_>;
 };
 
 /** `admin.kill_all` as a function is called `adminKillAll`. */

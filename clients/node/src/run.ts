@@ -56,9 +56,19 @@ export interface RunOptions<T = unknown> extends Omit<Map_, "files" | "schema" |
 	onEvent?: (event: RunEvent) => void;
 }
 
+/** Options that are no object are a mistake, such as run(code, "javascript"). */
+export function byName(call: string, options: unknown): void {
+	if (typeof options !== "object" || options === null)
+		throw new TypeError(`${call} takes options by name: ` +
+			`${call}(code, { language: ${JSON.stringify(typeof options === "string" ? options : "python")} })`);
+}
+
 /** The params as the protocol wants them. */
 export async function runParams(code: string | Uint8Array, options: RunOptions): Promise<Map_> {
 	const { signal: _signal, onParked: _parked, onEvent: _event, files, schema, tools, ...params } = options;
+	const callback = Object.keys(params).find((key) => typeof params[key] === "function");
+	if (callback !== undefined)
+		throw new TypeError(`no option "${callback}" takes a function: pass onEvent, or loop over client.stream(code)`);
 	if (params.language === undefined && params.session === undefined) params.language = "python";
 	return {
 		...params,
@@ -141,8 +151,8 @@ export class Listener {
 /** A run whose events can be iterated while it goes on. */
 export class RunStream<T = unknown> implements AsyncIterable<RunEvent> {
 	private readonly controller = new AbortController();
-	private readonly events = new Queue<RunEvent>();
-	/** The result. Leaving the loop over the events does not cancel the run. */
+	private readonly events = new Queue<RunEvent>(() => this.cancel());
+	/** The result. Leaving the loop over the events before their end cancels the run. */
 	readonly result: Promise<Result<T>>;
 
 	constructor(start: (options: RunOptions<T>) => Promise<Result<T>>, options: RunOptions<T>) {

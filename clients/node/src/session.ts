@@ -1,6 +1,7 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import type { Client } from "./client.js";
 import type { Map_ } from "./methods.js";
-import { RunStream, type Result, type RunOptions } from "./run.js";
+import { byName, RunStream, type Result, type RunOptions } from "./run.js";
 
 /** Symbol.asyncDispose where the runtime has it; older ones get a symbol that nobody uses. */
 const dispose: typeof Symbol.asyncDispose = Symbol.asyncDispose ?? (Symbol("Symbol.asyncDispose") as never);
@@ -22,11 +23,13 @@ export class Session {
 
 	/** Runs a cell. */
 	async run<T>(code: string | Uint8Array, options: RunOptions<T> = {}): Promise<Result<T>> {
+		byName("run", options);
 		return this.seen(await this.client.run(code, { ...options, session: this.id }));
 	}
 
 	/** Runs a cell whose events can be iterated. */
 	stream<T>(code: string | Uint8Array, options: RunOptions<T> = {}): RunStream<T> {
+		byName("stream", options);
 		const stream = this.client.stream(code, { ...options, session: this.id });
 		stream.result.then((result) => this.seen(result), () => undefined);
 		return stream;

@@ -29,13 +29,30 @@ export interface Tool {
 /** Tools by their names. */
 export type Tools = { [name: string]: Tool };
 
+const KEYS = ["description", "input", "output", "timeout_ms", "calls", "effects", "run"]; // of Tool
+
+/** A tool that has a wrong key, or lacks one, is an error before anything is sent. */
+function mustBeTool(name: string, tool: Tool): void {
+	const unknown = Object.keys(tool ?? {}).find((key) => !KEYS.includes(key));
+	if (unknown !== undefined)
+		throw new TypeError(`tools.${name} has no key "${unknown}"; known are: ${KEYS.join(", ")}`);
+	if (typeof tool?.run !== "function")
+		throw new TypeError(`tools.${name} needs a function "run", which gets the arguments as one object`);
+	if (tool.input === undefined)
+		throw new TypeError(`tools.${name} needs "input", a schema of its arguments, such as { type: "object" }`);
+}
+
 export const toolsParam = (tools: Tools): Map_[] =>
-	Object.entries(tools).map(([name, { input, output, run: _, ...rest }]) => ({
-		name,
-		...rest,
-		input_schema: jsonSchema(input),
-		output_schema: output === undefined ? undefined : jsonSchema(output),
-	}));
+	Object.entries(tools).map(([name, tool]) => {
+		mustBeTool(name, tool);
+		const { input, output, run: _, ...rest } = tool;
+		return {
+			name,
+			...rest,
+			input_schema: jsonSchema(input),
+			output_schema: output === undefined ? undefined : jsonSchema(output),
+		};
+	});
 
 const parsed = (schema: Schema<unknown> | undefined, value: unknown): unknown =>
 	isParser(schema) ? schema.parse(value) : value;

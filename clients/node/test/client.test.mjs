@@ -1,7 +1,7 @@
 // The client against a daemon at CED_SOCKET.
 import assert from "node:assert/strict";
-import { getEventListeners } from "node:events";
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { getEventListeners, once } from "node:events";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -50,6 +50,36 @@ test("errors of the protocol have their class", async () => {
 	assert.throws(() => client.runsGet("01M7YCC3CPWJBKFYPEX1ZNC7W5"), /runsGet takes its params by name/);
 });
 
+test("options that are no object are refused with what to type", async () => {
+	const said = /^TypeError: run takes options by name: run\(code, { language: "javascript" }\)$/;
+	await assert.rejects(client.run("1", "javascript"), said);
+	await assert.rejects(new ced.Session(client, { session: "01M7YCC3CPWJBKFYPEX1ZNC7W5" }).run("1", "javascript"), said);
+	await assert.rejects(client.run("1", null), /run\(code, { language: "python" }\)/);
+	await assert.rejects(client.start("1", "bash"), /start\(code, { language: "bash" }\)/);
+	await assert.rejects(client.run("1", { on_stdout: console.log }), /^TypeError: no option "on_stdout" takes a function: pass onEvent/);
+	await assert.rejects(client.check("1", "bash"), /check\(code, { language: "bash" }\)/);
+	assert.equal((await client.check("import socket", { policy: "strict" })).would, "deny");
+	assert.equal((await client.check({ language: "python", code: "1" })).would, "run");
+	assert.throws(() => client.stream("1", "bash"), /stream\(code, { language: "bash" }\)/);
+});
+
+test("a client takes the path of its socket, and no option that it does not know", async () => {
+	const named = new Client(process.env.CED_SOCKET);
+	assert.equal((await named.hello()).server, "ced");
+	named.close();
+	assert.equal(new Client("/nope").socket, "/nope");
+	await assert.rejects(new Client("/nope").hello(), ced.ConnectionLost);
+	assert.throws(() => new Client({ path: "/nope" }), /^TypeError: new Client\(\) has no option "path"; known are: socket, busyMs, reconnectMs$/);
+	assert.throws(() => new Client(7), /^TypeError: new Client\(\) takes the path of a socket/);
+});
+
+test("a message that is too large is answered as such, and what it asked for is not done", async () => {
+	for (let i = 0; i < 3; i++) await assert.rejects(client.run("1", { stdin: "x".repeat(17 << 20) }), (error) =>
+		error instanceof ced.TooLarge && /16777216 bytes/.test(error.message));
+	await assert.rejects(client.run("1", { files: { a: new Uint8Array(9 << 20), b: new Uint8Array(9 << 20) } }), ced.TooLarge);
+	assert.equal((await client.run("print(1)", patient)).text, "1\n", "over a new connection");
+});
+
 test("200 runs at once: none lost, none out of place", async () => {
 	const results = await Promise.all(Array.from({ length: 200 }, (_, i) => client.run(`print(${i})`, patient)));
 	assert.deepEqual(results.map((result) => result.stdout), Array.from({ length: 200 }, (_, i) => `${i}\n`));
@@ -74,10 +104,23 @@ test("files come as text, bytes, paths and streams, and artifacts go back", asyn
 	assert.equal(ced.artifact(result, "nothing"), undefined);
 	const saved = await ced.saveArtifacts(result, join(folder, "artifacts"));
 	assert.ok(saved.includes(join(folder, "artifacts/out/x.bin")));
+	await ced.saveArtifacts({ artifacts: [{ path: "out/x.bin", data: "new" }] }, join(folder, "artifacts"));
+	assert.equal(readFileSync(join(folder, "artifacts/out/x.bin"), "utf8"), "new", "a second time writes over the first");
 	await assert.rejects(ced.saveArtifacts({ artifacts: [{ path: "../x", data: "" }] }, folder), /outside/);
+	const linked = join(folder, "linked");
+	mkdirSync(linked);
+	symlinkSync(folder, join(linked, "out"));
+	symlinkSync(join(folder, "dangling"), join(linked, "file"));
+	await assert.rejects(ced.saveArtifacts({ artifacts: [{ path: "out/y", data: "" }] }, linked), /outside/);
+	await assert.rejects(ced.saveArtifacts({ artifacts: [{ path: "file", data: "" }] }, linked), { code: "ELOOP" });
+	assert.deepEqual([existsSync(join(folder, "y")), existsSync(join(folder, "dangling"))], [false, false]);
 	await ced.saveStream(client.output(result.run_id, "artifact:out/x.bin"), join(folder, "x.bin"));
 	assert.deepEqual(new Uint8Array(readFileSync(join(folder, "x.bin"))), all);
-	assert.equal((await client.run("print(open('m').read())", { ...patient, files: { m: "map" } })).stdout, "map\n");
+	const map = { m: "map", d: { from: path }, b: { blob, mode: 0o600 }, s: { data: Readable.from(["stream"]) } };
+	assert.equal((await client.run("print(*(open(n).read() for n in 'mdbs'))", { ...patient, files: map })).stdout,
+		"map a,b\n from a blob stream\n");
+	for (const wrong of [7, null, { form: path }, new Date()])
+		await assert.rejects(client.run("1", { files: { a: wrong } }), /^TypeError: the file "a" has no content: give text, .* { from:/);
 });
 
 test("integers that a double does not hold are BigInt, both ways", async () => {
@@ -122,6 +165,12 @@ test("a stream gives whole characters in order, and its result", async () => {
 	assert.equal(started, result.run_id);
 });
 
+test("leaving the loop over a stream cancels the run", async () => {
+	const stream = client.stream("print('on', flush=True)\nimport time\nwhile True: time.sleep(1)", patient);
+	for await (const event of stream) if (event.type === "output") break;
+	assert.equal((await stream.result).outcome, "canceled");
+});
+
 test("an AbortSignal cancels a run, in a stream or not, before or after it was sent", async () => {
 	const controller = new AbortController();
 	const stream = client.stream("print('on', flush=True)\nimport time\nwhile True: time.sleep(1)",
@@ -156,6 +205,17 @@ test("tools are functions of this process", async () => {
 	assert.match(lines[2], /^bad_result/);
 	assert.match(lines[3], /^failed the tool's result cannot be sent/);
 	assert.deepEqual(seen, [["Oslo", 1], ["X", 3]]);
+});
+
+test("a tool with a wrong key is an error that names the key", async () => {
+	const run = () => 1;
+	for (const [tool, said] of [
+		[{ inputs: true, run }, /^TypeError: tools.f has no key "inputs"; known are: description, input, output, timeout_ms, calls, effects, run$/],
+		[{ input: true }, /^TypeError: tools.f needs a function "run"/],
+		[{ run }, /^TypeError: tools.f needs "input"/],
+	]) await assert.rejects(client.run("1", { tools: { f: tool } }), said);
+	const whole = { description: "one", input: true, output: true, timeout_ms: 5000, calls: 1, effects: true, run };
+	assert.equal((await client.run("import tools\nprint(tools.f())", { ...patient, tools: { f: whole } })).text, "1\n");
 });
 
 test("a tool hears that nobody waits for it", async () => {
@@ -202,6 +262,14 @@ test("events come on a connection of their own", async () => {
 		break;
 	}
 	await assert.rejects(client.events({ kinds: ["nonsense"] }), ced.BadRequest);
+
+	const told = client.events({ kinds: ["finished"], agent }); // not awaited
+	const first = (async () => { for await (const event of told) return event; })();
+	let known;
+	first.then((event) => (known = event));
+	while (!known) await client.run("1", { ...patient, agent });
+	assert.deepEqual([known.kind, known.agent], ["finished", agent]);
+	await assert.rejects((async () => { for await (const _ of client.events({ kinds: ["nonsense"] })); })(), ced.BadRequest);
 });
 
 /** A relay in front of the daemon; `cut` decides for each chunk from the client whether to hang up after it. */
@@ -242,7 +310,37 @@ test("a lost connection: a run is not sent twice, one with an id and a question 
 });
 
 test("no daemon: the message says what to do", async () => {
-	await assert.rejects(new Client({ socket: join(folder, "none.sock") }).hello(), /Start the daemon, or set CED_SOCKET/);
+	const none = join(folder, "none.sock");
+	const said = async (environment) => {
+		const before = { ...process.env };
+		Object.assign(process.env, environment);
+		try {
+			return await new Client(environment.CED_SOCKET ? none : undefined).hello().catch((error) => error);
+		} finally {
+			process.env = before;
+		}
+	};
+	const one = await said({ CED_SOCKET: "/elsewhere" });
+	assert.ok(one instanceof ced.ConnectionLost && !(one instanceof ced.NoPermission) && !one.sent);
+	assert.ok(one.message.startsWith(`no daemon answers. These sockets were tried:\n  ${none}: connect ENOENT`), one.message);
+	assert.match(one.message, /sudo systemctl start ced\n.*\.\/dev run.*\n.*export CED_SOCKET=PATH/);
+	mkdirSync(join(folder, "ced"));
+	writeFileSync(join(folder, "ced/ced.sock"), "");
+	const own = await said({ CED_SOCKET: "", XDG_RUNTIME_DIR: folder });
+	assert.match(own.message, /tried:\n  \/.*\/ced\/ced.sock: connect ECONNREFUSED .*\n  \/run\/ced\/ced.sock: /);
+});
+
+test("a socket that this user may not use: the message says so", { skip: process.getuid() !== 0 && "needs root" }, async () => {
+	const closed = join(folder, "closed.sock");
+	const server = createServer().listen(closed);
+	await once(server, "listening");
+	chmodSync(closed, 0o600);
+	process.seteuid(65534);
+	const error = await new Client(closed).hello().catch((reason) => reason).finally(() => process.seteuid(0));
+	server.close();
+	assert.ok(error instanceof ced.NoPermission && error instanceof ced.ConnectionLost, String(error));
+	assert.equal(error.name, "NoPermission");
+	assert.match(error.message, /^you may not use the daemon's socket .*closed.sock: its owner or group must let you\n.*sudo adduser YOU ced/);
 });
 
 test("a session: cells, states, back, keep, drop, close", async (t) => {
