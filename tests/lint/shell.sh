@@ -11,9 +11,12 @@ if ! command -v shellcheck >/dev/null; then
 	exit 77
 fi
 
-# look STAMP SCRIPT: notes the script if it passes.
+# look STAMP SCRIPT: notes the script if it passes.  With the pieces that a scenario reads in, shellcheck
+# takes seven times as long; a variable that neither sets ends it when it runs, by `set -u`.
 if [[ ${1:-} == look ]]; then
-	shellcheck --shell=bash --external-sources --source-path=SCRIPTDIR "$3"
+	how=(--external-sources --source-path=SCRIPTDIR)
+	[[ $3 != *.t ]] || how=(--exclude 'SC1091,SC2034,SC2154')
+	shellcheck --shell=bash "${how[@]}" "$3"
 	touch "$2" 2>/dev/null || true
 	exit 0
 fi

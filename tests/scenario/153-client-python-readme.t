@@ -8,5 +8,5 @@ here=$(cd "$(dirname "$0")" && pwd)
 /usr/bin/python3 -c 'import pydantic' 2>/dev/null || bail "python3-pydantic is not here: ./dev setup test installs it"
 patient_daemon 'runtime python-data { workers_min = 1 workers_max = 2 }'
 type_page "$client/README.md"
-is "$page_typed" 12 "the page has its twelve programs"
+is "$page_typed" 13 "the page has its thirteen programs"
 done_testing

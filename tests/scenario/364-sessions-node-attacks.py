@@ -117,6 +117,7 @@ for code, outcomes in (("process.exit(3)", ("exit",)), ("process.reallyExit(3)",
                        ("require('v8').setFlagsFromString('--stack-size=900000'); (function f() { f() })()", ("signal", "exception", "ok")),
                        ("require('fs').closeSync(3)", ("exit", "exception", "ok", "sandbox_error"))):
     session = opened()
+    cell(session, "1")
     result = cell(session, code, limits={"wall_ms": 4000})
     ok(result["outcome"] in outcomes and (result["session"]["state"] is None or result["outcome"] in ("exception", "ok")),
        f"{code!r} is told as what it is, and ends the session", (result["outcome"], result["session"]))

@@ -2,7 +2,6 @@
 # A worker compiles a program while it is checked, and runs nothing of it before the verdict.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
-only python
 ced_programs >/dev/null
 cat >"$work/ced.conf" <<'CONF'
 cgroups = "auto"

@@ -301,7 +301,7 @@ class SandboxWithPackagesAndNetwork(unittest.TestCase):
         for option, pointer in (("packages", "/packages"), ("network", "/network")):
             value = ["no-such-set"] if option == "packages" else {"allow": ["no.such.host:1"]}
             with self.assertRaises(ced.BadRequest) as caught:
-                Sandbox(**{option: value})
+                e2b.Sandbox(**{option: value})
             self.assertIn(pointer, caught.exception.message)
 
 

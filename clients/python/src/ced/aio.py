@@ -16,6 +16,7 @@ from . import steps as does
 from .core import Core, Exchange
 from .errors import NotFound
 from .events import Event, Map, Parked
+from .files import blob_parts
 from .methods import Methods, sent_params
 from .place import Path, connect, socket_path
 from .results import Check, Pending, Replay, Result
@@ -289,6 +290,13 @@ class AsyncClient(Methods[Awaitable[Map]]):
                     **params: Unpack[RunParams]) -> Check:
         """What `run` would say, without running or recording anything."""
         return does.check(await self.call("check", Job(code, language, schema, {**params}).params))
+
+    async def put_blob(self, data: Union[str, bytes]) -> str:
+        """Sends a content ahead, in parts, and gives its name for `files=[{"path": ..., "blob": name}]`."""
+        sent: Map = {}
+        for part in blob_parts(data):
+            sent = await self.blob_put(**part)
+        return str(sent["sha256"])
 
     async def wait(self, run_id: Union[str, Pending, Result[Any], None] = None, *, id: Optional[str] = None,
                    msgid: Optional[int] = None, timeout_ms: Optional[int] = None) -> Union[Result[Any], Pending]:

@@ -21,6 +21,7 @@ from . import steps as does
 from .core import Core, Exchange, Notice
 from .errors import ConnectionLost, NotFound
 from .events import Event, Map, Parked
+from .files import blob_parts
 from .methods import Methods, sent_params
 from .place import Path, connect, socket_path
 from .results import Check, Pending, Replay, Result
@@ -310,6 +311,13 @@ class Client(Methods[Map]):
               **params: Unpack[RunParams]) -> Check:
         """What `run` would say, without running or recording anything."""
         return does.check(self.call("check", Job(code, language, schema, {**params}).params))
+
+    def put_blob(self, data: Union[str, bytes]) -> str:
+        """Sends a content ahead, in parts, and gives its name for `files=[{"path": ..., "blob": name}]`."""
+        sent: Map = {}
+        for part in blob_parts(data):
+            sent = self.blob_put(**part)
+        return str(sent["sha256"])
 
     def wait(self, run_id: Union[str, Pending, Result[Any], None] = None, *, id: Optional[str] = None,
              msgid: Optional[int] = None, timeout_ms: Optional[int] = None) -> Union[Result[Any], Pending]:

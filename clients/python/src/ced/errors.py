@@ -124,7 +124,7 @@ class ConnectionLost(CedError, ConnectionError):
         self.run_id = run_id
 
 
-class NotPermitted(ConnectionLost, PermissionError):
+class NoPermission(ConnectionLost, PermissionError):
     """The daemon's socket is there, and this user may not use it."""
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
-from typing import IO, Any, List, Mapping, Sequence, Union
+from typing import IO, Any, Iterator, List, Mapping, Sequence, Union
 
 from .events import Map
 
 Content = Union[str, bytes, bytearray, memoryview, "os.PathLike[str]", IO[Any]]
+PART_BYTES = 8 << 20
 Files = Union[Mapping[str, Content], Sequence[Map]]
 
 
@@ -20,6 +22,14 @@ def files_param(files: Files) -> List[Map]:
     if not isinstance(files, Mapping):
         return list(files)
     return [_file(path, content) for path, content in files.items()]
+
+
+def blob_parts(data: Union[str, bytes]) -> Iterator[Map]:
+    """The params of each `blob.put` that sends this content ahead."""
+    content = data.encode() if isinstance(data, str) else data
+    sha256 = f"sha256:{hashlib.sha256(content).hexdigest()}"
+    for offset in range(0, len(content) or 1, PART_BYTES):
+        yield {"data": content[offset:offset + PART_BYTES], "sha256": sha256, "offset": offset, "total": len(content)}
 
 
 def _file(path: str, content: Content) -> Map:

@@ -6,7 +6,7 @@ import os
 import socket
 from typing import Optional, Union
 
-from .errors import ConnectionLost, NotPermitted
+from .errors import ConnectionLost, NoPermission
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -23,7 +23,7 @@ def socket_path(path: Optional[Path] = None) -> str:
 
 def _lost(path: str, error: OSError) -> ConnectionLost:
     if isinstance(error, PermissionError):
-        return NotPermitted(f"you may not use the daemon's socket {path}: its owner or group must let you. For the "
+        return NoPermission(f"you may not use the daemon's socket {path}: its owner or group must let you. For the "
                             "host's service: sudo usermod -aG ced YOU, then log in again")
     return ConnectionLost(f"no daemon answers at {path}: {error.strerror or error}. Start the host's service "
                           "(systemctl start ced) or a private daemon (./dev run in the source folder). For another "

@@ -140,7 +140,7 @@ class Operation:
         if self._heard:
             return None
         if isinstance(error, Busy):
-            return None if self._method == "session.open" else error.retry_after_s
+            return error.retry_after_s
         if error.sent:
             self._lost = METHODS.get(self._method, False) or "id" in self._params
         return RECONNECT_S if self._lost else None
