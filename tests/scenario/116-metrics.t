@@ -80,6 +80,15 @@ families=$(sed -n 's/^# TYPE \(\S*\) .*/\1/p' "$work/metrics" | sort -u)
 page=$(grep '^| `ced_' "$here/../../docs/operations/monitoring.md" 2>/dev/null | sed 's/ |.*//' | grep -o 'ced_[a-z_]*' | sort -u)
 [[ -z $page ]] || is "$families" "$page" "the page lists every family, and no other"
 
+PATH=$PATH:$CED_SOURCE/build/promtool/usr/bin
+if command -v promtool >/dev/null; then
+	exits 0 "promtool finds nothing wrong with them" bash -c 'promtool check metrics <"$1"' - "$work/metrics"
+	is "$out$err" "" "nor anything to say"
+	exits 0 "and the rules that we ship are rules" promtool check rules "$CED_SOURCE/examples/monitoring/ced.rules.yml"
+else
+	diag "skipped: there is no promtool here"
+fi
+
 exits 0 "into a file" cectl metrics --write "$work/ced.prom"
 is "$(grep -c '^# TYPE' "$work/ced.prom")" "$(grep -c '^# TYPE' "$work/metrics")" "all of it"
 is "$(ls "$work"/*.part 2>/dev/null)" '' "which leaves no part behind"
