@@ -110,12 +110,14 @@ daemon_start() {
 }
 
 daemon_is_ready() {
-	grep -q ' ready version=' "$ced_log" && timeout 10 cectl runtimes --json 2>/dev/null |
-		/usr/bin/python3 -c '
-import json, sys
-runtimes = json.load(sys.stdin)["runtimes"]
-sys.exit(not runtimes or any(
-	runtime["warm"] < 1 for runtime in runtimes if runtime["name"] != "misfit"))' 2>/dev/null
+	local told row rows
+	[[ $(<"$ced_log") == *' ready version='* ]] || return 1
+	told=$(timeout 10 cectl runtimes --json 2>/dev/null) || return 1
+	mapfile -t rows <<<"${told//'{"name":'/$'\n'}"
+	for row in "${rows[@]}"; do
+		[[ $row == '"misfit"'* || $row != *'"warm":0'* ]] || return 1
+	done
+	[[ $told == *'"warm":'* ]]
 }
 
 # Stops it as systemd would, or as a catastrophe would, and waits until it is gone.
