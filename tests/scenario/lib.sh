@@ -65,7 +65,8 @@ fi
 
 # Starts a spawner and waits until ced says that it is ready and warm workers of every runtime are
 # there, but for one called misfit.  What stands in ced_arguments is for ced.  Root must be given cgroups; an ordinary user gets what there is.
-# only LANGUAGE...: the others start no workers, which take most of the cpu time of a start.
+# only LANGUAGE...: the others start no workers, which take most of the cpu time of a start.  The daemon
+# then has a copy of its settings: a scenario that changes and reloads them does without.
 ced_arguments=()
 if [[ $(id -u) != 0 ]]; then
 	echo 'cgroups = "auto"' >"$ced_folder/ced.conf"
