@@ -82,7 +82,7 @@ page=$(grep '^| `ced_' "$here/../../docs/operations/monitoring.md" 2>/dev/null |
 
 PATH=$PATH:$CED_SOURCE/build/promtool/usr/bin
 if command -v promtool >/dev/null; then
-	exits 0 "promtool finds nothing wrong with them" bash -c 'promtool check metrics <"$1"' - "$work/metrics"
+	exits 0 "promtool finds nothing wrong with them" bash -c "promtool check metrics <'$work/metrics'"
 	is "$out$err" "" "nor anything to say"
 	exits 0 "and the rules that we ship are rules" promtool check rules "$CED_SOURCE/examples/monitoring/ced.rules.yml"
 else
