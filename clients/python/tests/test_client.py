@@ -101,6 +101,28 @@ class Runs(WithClient):
         with self.assertRaisesRegex(ced.ConnectionLost, "no daemon answers at /nowhere: No such file.*CED_SOCKET"):
             ced.Client("/nowhere").hello()
 
+    @unittest.skipIf(os.geteuid() != 0, "only root can become somebody else")
+    def test_a_socket_that_may_not_be_used_is_said_in_words(self):
+        with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as listening:
+            os.chmod(folder, 0o755)
+            path = os.path.join(folder, "ced.sock")
+            listening.bind(path)
+            listening.listen()
+            os.chmod(path, 0o600)
+            os.seteuid(65534)
+            try:
+                with self.assertRaisesRegex(ced.errors.NoPermission, "may not use.*usermod -aG ced") as caught:
+                    ced.Client(path).hello()
+            finally:
+                os.seteuid(0)
+        self.assertIsInstance(caught.exception, PermissionError)
+        self.assertIsInstance(caught.exception, ced.ConnectionLost)
+
+    def test_params_of_other_packages_are_told_what_does_that_here(self):
+        for name, said in (("timeout", "wall_ms"), ("on_stdout", "stream"), ("on_result", "display")):
+            with self.assertRaisesRegex(TypeError, f"has no {name}.*{said}"):
+                self.client.run("1", **{name: 3})
+
     def test_where_the_daemon_is_looked_for(self):
         from ced.place import socket_path
         self.assertEqual(socket_path(pathlib.Path("/a")), "/a")
