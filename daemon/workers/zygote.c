@@ -113,7 +113,7 @@ static void on_slot_knobs(void *context, const struct priv_msg *msg, int *fds, u
 	knobs_init(&knobs);
 	if (msg->error || zygote->state != ZYGOTE_READY) {
 		close_fds(fds, fd_count);
-		if (msg->error)
+		if (msg->error && !zygote->runtime->pool->closing)
 			log_event(LOG_LEVEL_WARNING, "slot.no_cgroup", LOG_STR("why", msg->text));
 	} else if (knobs_take(&knobs, &msg->body.knobs, fds, fd_count) < 0) {
 		log_event(LOG_LEVEL_WARNING, "slot.odd_knobs");

@@ -36,7 +36,7 @@ def running():
 def interrupt(process, number=signal.SIGINT):
     run_id = running()
     process.send_signal(number)
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=120)
     return run_id, out, err, process.returncode
 
 
@@ -57,14 +57,14 @@ floods = "while True: print('x' * 100, flush=True)"
 process = start("run", "--stream", "-c", floods, *LIMIT, "--limit", "stdout=16M", "--on-output-limit", "truncate")
 time.sleep(1)
 process.send_signal(signal.SIGINT)
-out, err = process.communicate(timeout=20)
+out, err = process.communicate(timeout=120)
 eq((out[:1], "canceled" in err or "limit" in err, process.returncode), ("x", True, -signal.SIGINT), "nor is it deaf while output comes")
 
 detached = client.call("run", language="python", code=SLEEPS, detach=True, limits={"wall_ms": 55000})["run_id"]
 process = start("wait", detached)
 time.sleep(1)
 process.send_signal(signal.SIGINT)
-out, err = process.communicate(timeout=20)
+out, err = process.communicate(timeout=120)
 eq((detached in err, "continues" in err, process.returncode), (True, True, -signal.SIGINT), "who only waits says that the run continues")
 eq(client.call("runs.get", run_id=detached)["state"], "running", "and it does")
 client.call("cancel", run_id=detached)
@@ -82,7 +82,7 @@ process.send_signal(signal.SIGHUP)
 time.sleep(0.7)
 eq(client.call("runs.get", run_id=run_id)["state"], "running", "what nohup ignores stays ignored")
 process.send_signal(signal.SIGINT)
-process.communicate(timeout=20)
+process.communicate(timeout=120)
 
 # A daemon that does not answer: the second Ctrl-C ends cectl at once.
 process = start("run", "-c", SLEEPS, *LIMIT)
@@ -93,7 +93,7 @@ process.send_signal(signal.SIGINT)
 time.sleep(0.5)
 eq(process.poll(), None, "the first one waits for the daemon's answer")
 process.send_signal(signal.SIGINT)
-out, err = process.communicate(timeout=20)
+out, err = process.communicate(timeout=120)
 os.kill(ced, signal.SIGCONT)
 eq(process.returncode, -signal.SIGINT, "the second does not")
 eq(client.call("wait", run_id=run_id)["outcome"], "canceled", "the run is cancelled all the same")

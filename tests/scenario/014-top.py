@@ -62,7 +62,7 @@ class Top:
     def resize(self, columns, rows):
         fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
-    def read(self, until, seconds=10):
+    def read(self, until, seconds=60):
         """Reads until `until` accepts the output since the call."""
         new = b""
         end = time.monotonic() + seconds
@@ -85,7 +85,7 @@ class Top:
     def leave(self, how):
         """Leaves by any way: returns the exit status, the last output, and whether the terminal is restored."""
         how(self)
-        end = time.monotonic() + 10
+        end = time.monotonic() + 60
         pid, status = 0, 0
         while not pid and time.monotonic() < end:
             self.read(lambda came: False, 0.1)

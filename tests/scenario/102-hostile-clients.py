@@ -15,7 +15,7 @@ daemon = daemon_pid(spawner)
 
 def raw():
     sock = socket.socket(socket.AF_UNIX)
-    sock.settimeout(10)
+    sock.settimeout(60)
     sock.connect(PATH)
     return sock
 
@@ -125,19 +125,19 @@ started = time.monotonic()
 sock = raw()
 sock.sendall(request_head + b"\x82\xa4code\xa11")
 left = sock.recv(1) == b""
-ok(left and 0.5 < time.monotonic() - started < 5, "half a message has its deadline")
+ok(left and 0.5 < time.monotonic() - started < 30, "half a message has its deadline")
 sock.close()
 
 sock = raw()
-started = time.monotonic()
+dripped = 0
 try:
-    for byte in request_head + b"\x82\xa4code\xa11":
+    for byte in request_head + b"\x81\xa4code\xd9\xfa" + b"1" * 249:
         sock.sendall(bytes([byte]))
+        dripped += 1
         time.sleep(0.1)
-    left = sock.recv(1) == b""
 except OSError:
-    left = True
-ok(left and time.monotonic() - started < 6, "byte by byte does not stretch it")
+    pass
+ok(dripped < 200, f"byte by byte does not stretch it: {dripped} bytes")
 sock.close()
 
 # The daemon disconnects a client that asks and never reads before its replies fill the memory.

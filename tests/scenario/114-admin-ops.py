@@ -57,5 +57,5 @@ while not took_ms or (min(took_ms) >= 100 and len(took_ms) < ROUNDS):
     took_ms.append(kill_six())
 allowed_ms = max(100, 4 * max(kill_six_of_our_own() for _ in range(ROUNDS)) if min(took_ms) >= 100 else 0)
 ok(min(took_ms) < allowed_ms, f"the last answer was there after {min(took_ms):.0f} ms of {allowed_ms:.0f}")
-ok(max(took_ms) < 3000, "and never much later")
+ok(max(took_ms) < 15000, "and never much later")
 done()

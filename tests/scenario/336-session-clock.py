@@ -59,13 +59,13 @@ for ahead in (24 * HOUR_MS, -24 * HOUR_MS, 365 * 24 * HOUR_MS, 0, -2 * HOUR_MS):
 # ---- nor do they keep one ------------------------------------------------------------------------
 
 set_clock(-24 * HOUR_MS)
-ok(wait_until(lambda: session not in rows(), 60), "a clock that was set back does not prolong the age of a session")
+ok(wait_until(lambda: session not in rows()), "a clock that was set back does not prolong the age of a session")
 ok(time.monotonic() - began >= 19, "which ends when it is up, and not before", time.monotonic() - began)
 set_clock(0)
 began = time.monotonic()
 idle = opened(idle_ms=10_000)
 set_clock(-48 * HOUR_MS)
-ok(wait_until(lambda: idle not in rows(), 60), "nor its idle time")
+ok(wait_until(lambda: idle not in rows()), "nor its idle time")
 ok(time.monotonic() - began >= 9.9, "which is as long as it was", time.monotonic() - began)
 
 # ---- approvals -----------------------------------------------------------------------------------
@@ -74,7 +74,7 @@ set_clock(0)
 CODE = "try: print(tools.note())\nexcept tools.ToolError as error: print(error.code)"
 began = time.monotonic()
 msgid = box.start(CODE, [tool("note")], policy="asks", limits={"wall_ms": 30000, "calls_ms": 8000, "call_ms": 1000})
-ok(wait_until(lambda: approver.call("approvals.list")["calls"], 60), "a call waits for an approver")
+ok(wait_until(lambda: approver.call("approvals.list")["calls"]), "a call waits for an approver")
 for ahead in (24 * HOUR_MS, -24 * HOUR_MS):
     set_clock(ahead)
     time.sleep(0.2)

@@ -37,7 +37,7 @@ def unseen(code):
 
 
 def run(code, **params):
-    wait_until(spare, 60)
+    wait_until(spare)
     result = client.call("run", **{"language": "python", "code": code, **params})
     if "worker.dropped" in steps(result):
         time.sleep(PAUSE + 0.05)
@@ -103,7 +103,7 @@ for name, code in DENIED.items():
     ok("worker.dropped" in steps(result) and "worker.taken" not in steps(result), f"its worker is given up: {name}",
        steps(result))
 
-wait_until(at_rest, 60)
+wait_until(at_rest)
 began = time.monotonic()
 results = [client.call("run", language="python", code=unseen("import socket\n"), policy="strict") for _ in range(40)]
 most = (time.monotonic() - began) / PAUSE + 1
@@ -140,7 +140,7 @@ IMPORTING = {
     "unicodedata.py": "# coding: utf-8\nname\u00e9 = 1\n",
 }
 for name, first in IMPORTING.items():
-    wait_until(spare, 60)
+    wait_until(spare)
     leaver = Client()
     with no_verdict():
         leaver.send("run", language="python", entrypoint=name,
@@ -148,9 +148,9 @@ for name, first in IMPORTING.items():
         time.sleep(0.3)
         eq(marked(spawner, signal.SIGUSR2), [], f"while it is judged nothing of it runs: {name}")
     if name == "main.py":
-        ok(wait_until(lambda: marked(spawner, signal.SIGUSR2), 60), "it runs when it has been judged")
+        ok(wait_until(lambda: marked(spawner, signal.SIGUSR2)), "it runs when it has been judged")
     leaver.close()
-    ok(wait_until(lambda: not marked(spawner, signal.SIGUSR2), 60), f"and it ends with its client: {name}")
+    ok(wait_until(lambda: not marked(spawner, signal.SIGUSR2)), f"and it ends with its client: {name}")
 
 # ---- programs that wait for an inspector -------------------------------------------------------------------------
 
@@ -160,13 +160,13 @@ def inspectors_are(number, of):
 
 
 inspectors = 2
-wait_until(at_rest, 60)
-ok(wait_until(lambda: inspectors_are(inspectors, "ready"), 60), "there are two inspectors")
+wait_until(at_rest)
+ok(wait_until(lambda: inspectors_are(inspectors, "ready")), "there are two inspectors")
 ok(python()["warm"] > inspectors + 1, "and more workers than those and one", python())
 crowd = Client()
 with no_verdict():
     waiting = [crowd.send("run", language="python", code=unseen("print(1)\n")) for _ in range(12)]
-    ok(wait_until(lambda: inspectors_are(12 - inspectors, "waiting"), 60), "ten programs wait for one")
+    ok(wait_until(lambda: inspectors_are(12 - inspectors, "waiting")), "ten programs wait for one")
     ok(python()["running"] <= inspectors, "programs that wait for an inspector hold no worker", python())
 results = [crowd.receive(msgid) for msgid in waiting]
 eq({result and result["stdout"] for error, result in results}, {"1\n"}, "and all of them run")
@@ -185,7 +185,7 @@ for name, params in {
 
 # ---- clients that leave --------------------------------------------------------------------------------------
 
-wait_until(at_rest, 60)
+wait_until(at_rest)
 before = len(children(spawner))
 for _ in range(40):
     leaver = Client()
@@ -193,7 +193,7 @@ for _ in range(40):
     leaver.sock.shutdown(socket.SHUT_RDWR)
     leaver.close()
 eq(run(unseen("print(1)\n"))["stdout"], "1\n", "runs go on after forty clients that left during the check")
-ok(wait_until(at_rest, 60), "nothing of theirs goes on")
-ok(wait_until(lambda: len(children(spawner)) == before, 60), "as many processes as before",
+ok(wait_until(at_rest), "nothing of theirs goes on")
+ok(wait_until(lambda: len(children(spawner)) == before), "as many processes as before",
    [before, sorted(map(command, children(spawner)))])
 done()

@@ -25,7 +25,7 @@ slow = client.send("run", language="python", code="import time; time.sleep(3); p
 jumps = [365 * 24 * HOUR_MS, 0, -HOUR_MS, 24 * HOUR_MS, -730 * 24 * HOUR_MS, 0]
 for ahead_ms in jumps:
     set_clock(ahead_ms)
-    ok(load.more(50, 10), f"programs run {ahead_ms / HOUR_MS:+.0f} h off")
+    ok(load.more(50), f"programs run {ahead_ms / HOUR_MS:+.0f} h off")
     time.sleep(1.2)
 error, result = client.receive(slow)
 ok(not error and result["stdout"] == "slept\n", "a limit is no business of the wall clock", result or error)

@@ -42,7 +42,7 @@ def suffer(name, code, word, begin, end):
     ok(load.more(100), f"{name}: programs run")
     failed, well = logged("store.failed"), logged("store.well_again")
     begin()
-    ok(wait_until(lambda: load.refusals(code, word) >= 40, 30),
+    ok(wait_until(lambda: load.refusals(code, word) >= 40),
        f"{name}: runs are refused with {code}, and data.reason is {word}", load.refused)
     told = status()
     eq(told.get("trouble_word"), word, f"{name}: status shows it")
@@ -154,7 +154,7 @@ def read_only():
     ok(load.more(100), "read-only: programs run")
     with open(f"/sys/fs/ext4/{device}/trigger_fs_error", "w", encoding="ascii") as file:
         file.write("1")
-    ok(wait_until(lambda: load.refusals("internal", "read_only") >= 40, 30),
+    ok(wait_until(lambda: load.refusals("internal", "read_only") >= 40),
        "read-only: runs are refused with internal, and data.reason is read_only", load.refused)
     eq(status().get("trouble_word"), "read_only", "read-only: status shows it")
     load.finish()
@@ -166,12 +166,12 @@ def read_only():
 def damaged():
     """Pages of old records become unreadable; then they are restored."""
     load = Load()
-    load.more(1500, 60)
+    load.more(1500)
     load.finish()
-    ok(wait_until(lambda: status()["check"] and not status()["check"]["damages"], 20),
+    ok(wait_until(lambda: status()["check"] and not status()["check"]["damages"]),
        "damage: a sound store is found to be sound", status()["check"])
     # No other work writes pages now: the rest of settling stays in the log.
-    ok(wait_until(lambda: status()["store"]["unsettled"] < 256, 30), "damage: the store is at rest")
+    ok(wait_until(lambda: status()["store"]["unsettled"] < 256), "damage: the store is at rest")
     time.sleep(1)
     size = os.stat(database).st_size
     with open(database, "r+b") as file, contextlib.ExitStack() as stack:
@@ -183,7 +183,7 @@ def damaged():
             file.seek(place)
             file.write(b"\x5a" * 4096)
         file.flush()
-        found = wait_until(lambda: status()["check"]["damages"], 20)
+        found = wait_until(lambda: status()["check"]["damages"])
         check = status()["check"]
         ok(found, "damage: it is found at the next look", check)
         print(f"# damage: {check.get('first')}")
@@ -196,7 +196,7 @@ def damaged():
         eq(error.get("code"), "internal", "damage: one that cannot be read is an error")
         print(f"# damage: {len(places)} pages, {len(bad)} of {len(load.answered)} records unreadable: "
               f"{error.get('message')}")
-    ok(wait_until(lambda: not status()["check"]["damages"], 20), "damage: its end is found too")
+    ok(wait_until(lambda: not status()["check"]["damages"]), "damage: its end is found too")
     gone(load, "damage")
     ok(client.run("print(1)")["outcome"] == "ok", "damage: and programs run")
 

@@ -40,8 +40,8 @@ def told():
         return [line for line in file if "store.unreadable" in line]
 
 
-ok(wait_until(lambda: client.call("admin.status")["store"]["unsettled"] < RUNS, 60), "and settled")
-ok(wait_until(told, 60), "the log tells of it")
+ok(wait_until(lambda: client.call("admin.status")["store"]["unsettled"] < RUNS), "and settled")
+ok(wait_until(told), "the log tells of it")
 ok("damaged" in told()[0], "and why", told()[0])
 eq(found("earlier"), 1, "others are still found")
 error, _ = client.receive(client.send("runs.get", run_id=spoilt))

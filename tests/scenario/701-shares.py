@@ -13,7 +13,7 @@ daemon = daemon_pid(spawner)
 MIB = 1 << 20
 
 
-def raw(timeout=5):
+def raw(timeout=60):
     sock = socket.socket(socket.AF_UNIX)
     sock.settimeout(timeout)
     sock.connect(PATH)
@@ -51,7 +51,7 @@ class Neighbour(threading.Thread):
     def median_of(self, work):
         first = len(self.took)
         work()
-        wait_until(lambda: len(self.took) > first + 20, 60)
+        wait_until(lambda: len(self.took) > first + 20)
         return statistics.median(self.took[first:])
 
     def pace_during(self, work, undo):
@@ -128,7 +128,7 @@ def close_crowd():
 
 
 pace, is_fair = neighbour.pace_during(half_messages, close_crowd)
-most = wait_until(most_are_refused, 40)
+most = wait_until(most_are_refused)
 grown = (max(peaks) - before) // 1024
 ok(grown < 80, f"280 MiB of half messages take {grown} MiB")
 ok(most, f"{len(refusals)} of 40 connections were shown the door")
@@ -161,7 +161,7 @@ except OSError:
     pass
 ok(told and told[0][2]["data"]["retry_after_ms"] > 0, f"{len(told)} were told to come back", answers[:2])
 sock.close()
-ok(wait_until(lambda: rss_kib(daemon) - before < 40 * 1024, 60), "the memory comes back when they have gone",
+ok(wait_until(lambda: rss_kib(daemon) - before < 40 * 1024), "the memory comes back when they have gone",
    rss_kib(daemon) - before)
 
 
@@ -169,7 +169,7 @@ def held_bytes():
     return client.call("admin.status")["held_bytes"]
 
 
-wait_until(lambda: held_bytes() < MIB, 60)
+wait_until(lambda: held_bytes() < MIB)
 held = held_bytes()
 ok(held < MIB, f"and is counted as free ({held} bytes are held)")
 
@@ -239,7 +239,7 @@ def is_let_in():
         return False
 
 
-ok(wait_until(is_let_in, 60), "when they have gone somebody new is let in")
+ok(wait_until(is_let_in), "when they have gone somebody new is let in")
 
 neighbour.stopped.set()
 neighbour.join()

@@ -67,7 +67,7 @@ def settled_picture():
     """A picture that is the same half a second later, with all workers warm."""
     last = None
     for _ in range(120):
-        wait_until(warm, 60)
+        wait_until(warm)
         now = picture()
         if now == last:
             break
@@ -106,7 +106,7 @@ memory_before = (rss_kib(daemon), rss_kib(spawner))
 started = time.monotonic()
 crowd(runs)
 seconds = time.monotonic() - started
-wait_until(lambda: picture() == before, 60)  # what has leaked never goes
+wait_until(lambda: picture() == before)  # what has leaked never goes
 after = picture()
 memory_after = (rss_kib(daemon), rss_kib(spawner))
 ok(not errors, f"{runs} runs from {CLIENTS} clients without an error", errors[:2])

@@ -54,5 +54,5 @@ def runs():
         return False
 
 
-ok(wait_until(runs, 40), "programs run again")
+ok(wait_until(runs), "programs run again")
 done()

@@ -68,7 +68,7 @@ class Tracer:
         pids = [spawner, *children(spawner)]
         arguments = [word for pid in pids for word in ("-p", str(pid))]
         self.strace = subprocess.Popen(["strace", "-f", "-qq", "-o", trace] + arguments, stderr=subprocess.DEVNULL)
-        if not wait_until(lambda: is_attached(self.strace, pids), 60):
+        if not wait_until(lambda: is_attached(self.strace, pids)):
             sys.exit("strace does not attach")
 
     def count(self, work):
@@ -92,12 +92,12 @@ def run_all(codes):
     for code in codes:
         if client.run(code)["outcome"] != "ok":
             sys.exit("a program failed")
-        wait_until(settled, 60)
+        wait_until(settled)
 
 
 def counted(codes):
     """The costs of each of these programs, which run one after the other."""
-    wait_until(settled, 60)
+    wait_until(settled)
     tracer = Tracer()
     run_all(codes[:2])
     looks = tracer.count(lambda: [ready() for _ in range(50)])["daemon"] / 50
@@ -110,7 +110,7 @@ def counted(codes):
 
 
 def faults_of(codes):
-    wait_until(settled, 60)
+    wait_until(settled)
     before = faults()
     run_all([code + f"# {client.msgid}\n" for code in codes[2:]])
     return faults() - before

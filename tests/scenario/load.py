@@ -56,7 +56,7 @@ class Load:
         for thread in self.threads:
             thread.join(60)
 
-    def more(self, count, seconds=20):
+    def more(self, count, seconds=120):
         """Waits until so many more are answered.  Returns the time it took, or None."""
         begun = time.monotonic()
         wanted = len(self.answered) + count
