@@ -45,7 +45,9 @@ class Connection:
         self._socket = connected
         self._core = Core()
         self._sending = threading.Lock()
-        self._turn = threading.Condition()
+        self._lock = threading.Lock()
+        self._turn = threading.Condition(self._lock)
+        self._sleepers = 0  # threads that wait for their turn
         self._reading = False
         self._readable = self._poll()  # of the thread that reads
         self._gone = self._poll()  # of the one that is about to send: two threads cannot use one
@@ -72,7 +74,7 @@ class Connection:
 
     def send(self, method: str, params: Map, wants_events: bool) -> Exchange:
         """Sends a request."""
-        with self._turn:
+        with self._lock:
             exchange, packed = self._core.request(method, params, wants_events)
         exchange.connection = self
         self._write(packed)
@@ -80,7 +82,7 @@ class Connection:
 
     def post(self, method: str, params: Map) -> None:
         """Sends a request whose answer nobody waits for."""
-        with self._turn:
+        with self._lock:
             packed = self._core.post(method, params)
         self._write(packed)
 
@@ -98,9 +100,9 @@ class Connection:
         """Waits until the exchange is ready or notifications for nobody have come, which it gives."""
         reads = False
         try:
-            with self._turn:
+            with self._lock:
                 while not exchange.ready and self._reading:
-                    self._turn.wait()
+                    self._sleep()
                 if exchange.ready:
                     return []
                 reads = self._reading = True
@@ -108,9 +110,17 @@ class Connection:
             return self._take(self._receive())
         finally:
             if reads:
-                with self._turn:
+                with self._lock:
                     self._reading = False
-                    self._turn.notify_all()
+                    if self._sleepers:
+                        self._turn.notify_all()
+
+    def _sleep(self) -> None:
+        self._sleepers += 1
+        try:
+            self._turn.wait()
+        finally:
+            self._sleepers -= 1
 
     def _receive(self) -> bytes:
         try:
@@ -122,7 +132,7 @@ class Connection:
             raise
 
     def _take(self, data: bytes) -> List[Notice]:
-        with self._turn:
+        with self._lock:
             try:
                 if data:
                     return self._core.feed(data)
