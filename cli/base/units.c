@@ -79,7 +79,7 @@ int units_parse_ms(const char *text, uint64_t *ret_ms, struct err *err)
 {
 	size_t len = number_len(text);
 
-	if (len > 0 && text[len] == '\0')
+	if (len > strspn(text, "0.") && text[len] == '\0')
 		return err_set(err, ERR_INVALID, "\"%s\" has no unit: write %sms, %ss or %sm", text,
 			text, text, text);
 	if (units_parse(text, time_units, COUNT_OF(time_units), ret_ms) < 0)

@@ -7,6 +7,7 @@
 #include "cli/base/language.h"
 #include "cli/base/source.h"
 #include "cli/base/units.h"
+#include "cli/session/page.h"
 #include "cli/terminal/piped.h"
 #include "proto/base/container.h"
 #include "proto/base/nearest.h"
@@ -306,9 +307,10 @@ static enum limit_unit limit_unit(const char *name)
 	return ends_with(name, "_bytes") ? LIMIT_BYTES : LIMIT_COUNT;
 }
 
-/* "memory" and "memory_bytes" both mean memory_bytes. */
+/* "memory" and "memory_bytes" both mean memory_bytes; "call" could be call_bytes or call_ms. */
 static const char *limit_name(const char *word)
 {
+	const char *found = NULL;
 	size_t len = strlen(word);
 
 	for (size_t i = 0; i < JOB_LIMIT_COUNT; i++) {
@@ -317,18 +319,25 @@ static const char *limit_name(const char *word)
 		if (strcmp(name, word) == 0)
 			return name;
 		if (strncmp(name, word, len) == 0 &&
-			(strcmp(name + len, "_ms") == 0 || strcmp(name + len, "_bytes") == 0))
-			return name;
+			(strcmp(name + len, "_ms") == 0 || strcmp(name + len, "_bytes") == 0)) {
+			if (found)
+				return NULL;
+			found = name;
+		}
 	}
-	return NULL;
+	return found;
 }
 
-/* As most write it, without the unit at its end. */
-static const char *short_limit_name(struct building *b, const char *name)
+const char *limit_word(struct cli *cli, const char *name)
 {
 	size_t cut = ends_with(name, "_ms") ? 3 : ends_with(name, "_bytes") ? 6 : 0;
+	const char *brief = arena_copy(&cli->arena, name, strlen(name) - cut);
 
-	return arena_copy(&b->cli->arena, name, strlen(name) - cut);
+	const char *found = brief ? limit_name(brief) : NULL;
+
+	if (found && strcmp(found, name) == 0)
+		return brief;
+	return limit_name(name) ? name : page_name(cli, name);
 }
 
 static int refuse_limit(struct building *b, const char *word)
@@ -337,13 +346,12 @@ static int refuse_limit(struct building *b, const char *word)
 	char names[256] = "";
 
 	for (size_t i = 0; i < JOB_LIMIT_COUNT; i++) {
-		const char *brief = short_limit_name(b, job_limit_names[i]);
+		const char *word_for = limit_word(b->cli, job_limit_names[i]);
 		size_t len = strlen(names);
 
 		cut_printf(names + len, sizeof(names) - len, "%s%s", i > 0 ? ", " : "",
 			job_limit_names[i]);
-		if (brief)
-			nearest_offer(&nearest, brief);
+		nearest_offer(&nearest, word_for);
 		nearest_offer(&nearest, job_limit_names[i]);
 	}
 	if (nearest.best)

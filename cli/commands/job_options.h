@@ -75,6 +75,9 @@
  */
 int job_options_params(struct cli *cli, struct value **ret_params);
 
+/* How --limit calls this limit: without its unit, unless two limits would have that name. */
+const char *limit_word(struct cli *cli, const char *name);
+
 /* Adds `limits`, from --limit and --timeout; as above. */
 int job_options_limits(struct cli *cli, struct value *params);
 

@@ -4,6 +4,7 @@
 #include "cli/base/examples.h"
 #include "cli/base/exits.h"
 #include "cli/commands/commands.h"
+#include "cli/commands/job_options.h"
 #include "cli/session/page.h"
 #include "proto/base/container.h"
 #include "proto/base/nearest.h"
@@ -85,7 +86,7 @@ static void show_limits(struct cli *cli, const char *title, const struct value *
 	for (size_t i = 0; i < limits->map.count; i++) {
 		const struct value_entry *entry = &limits->map.entries[i];
 
-		page_field(cli, page_name(cli, entry->key),
+		page_field(cli, limit_word(cli, entry->key),
 			page_number(cli, entry->key, entry->value));
 	}
 }

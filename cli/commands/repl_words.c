@@ -8,6 +8,7 @@
 
 #include "cli/base/source.h"
 #include "cli/base/units.h"
+#include "cli/commands/job_options.h"
 #include "cli/commands/repl.h"
 #include "cli/commands/session.h"
 #include "cli/session/page.h"
@@ -317,7 +318,7 @@ static void show_limits(struct repl *repl, const char *rest)
 	(void)rest;
 	for (size_t i = 0; value_is(limits, VALUE_MAP) && i < limits->map.count; i++)
 		say(&repl->cli->out, PAINT_PLAIN, "%-16s %s\n",
-			page_name(repl->cli, limits->map.entries[i].key),
+			limit_word(repl->cli, limits->map.entries[i].key),
 			page_number(repl->cli, limits->map.entries[i].key,
 				limits->map.entries[i].value));
 	say(&repl->cli->out, PAINT_PLAIN, "session          %s\n", repl->session);

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "cli/commands/commands.h"
+#include "cli/commands/job_options.h"
 #include "cli/session/page.h"
 #include "proto/base/container.h"
 
@@ -95,7 +96,7 @@ static void show_limits(struct cli *cli, const struct value *runtimes, size_t at
 	for (size_t i = 0; i < standard->map.count; i++) {
 		const struct value_entry *entry = &standard->map.entries[i];
 		const struct table_cell cells[] = {
-			{ page_name(cli, entry->key), PAINT_PLAIN },
+			{ limit_word(cli, entry->key), PAINT_PLAIN },
 			{ page_number(cli, entry->key, entry->value), PAINT_PLAIN },
 			{ page_number(cli, entry->key, value_get(most, entry->key)), PAINT_DIM },
 		};

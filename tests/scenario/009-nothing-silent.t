@@ -72,6 +72,12 @@ like "$(cat err)" 'stdin is the program already, and cannot be --stdin' "and the
 exits 125 "a time without a unit is asked about" cectl run -c 'print(1)' --limit wall=10
 like "$err" 'wall: "10" has no unit: write 10ms, 10s or 10m' "with what to write"
 exits 125 "wherever one is wanted" cectl wait last --timeout 5
+exits 125 "nor is 0 a time" cectl run -c 'print(1)' --limit wall=0
+like "$err" '"0" is not a length of time such as 500ms' "and no unit makes it one"
+exits 125 "a word that two limits begin with names neither" cectl run -c 'print(1)' --limit call=1s
+like "$err" 'there is no limit "call".*call' "but they are told"
+is "$(cectl runtimes | sed -n 's/^  \(calls\?[a-z_]*\) .*/\1/p' | sort | xargs)" \
+	"call_bytes call_ms calls calls_at_once calls_ms" "limits are listed as --limit calls them"
 exits 0 "the whole name of the protocol has its unit" cectl run -c 'print(1)' --limit wall_ms=2000
 exits 124 "--timeout is the wall clock's limit" cectl run -c 'while True: pass' --timeout 100ms
 like "$err" 'wall_limit' "and says so"
