@@ -160,9 +160,12 @@ def workers():
 
 
 def queue():
-    # Two users fill the queue.
+    # Two users fill the queue, once all workers that they can have are busy.
+    for uid, count, running in ((HOG, 4, 4), (SECOND, 1, 5)):
+        others[uid].ask("start", count, SLEEP)
+        ok(wait_until(lambda running=running: python()["running"] == running), f"{running} runs have workers", python())
     for uid in (HOG, SECOND):
-        others[uid].ask("start", 20, SLEEP)
+        others[uid].ask("start", 16, SLEEP)
     ok(wait_until(lambda: status()["queued"] >= 23), "two users fill the queue", status()["queued"])
     eq(others[THIRD].ask("run")[0], "ok", "and a third one's run takes a place in it")
     others[THIRD].ask("start", 3, SLEEP)
