@@ -300,7 +300,7 @@ static void look_again(void *owner)
 	struct session *session = owner;
 
 	session_hold(session);
-	if (clock_ms() - session->used_ms > STEP_MS)
+	if (clock_ms() - session->states.since_ms > STEP_MS)
 		lose(session, "the kernel takes too long");
 	else
 		look(session);
@@ -310,7 +310,7 @@ static void look_again(void *owner)
 static void look_until(struct session *session, enum states_step step)
 {
 	session->states.step = step;
-	session->used_ms = clock_ms();
+	session->states.since_ms = clock_ms();
 	look(session);
 }
 

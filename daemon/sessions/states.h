@@ -61,6 +61,7 @@ struct states {
 	int hello;              /* our end for the worker, until it is sent; else -1 */
 	int state_job;          /* the state's end of its job socket, until it is sent; else -1 */
 	struct timer *clock;    /* limits each step */
+	int64_t since_ms;       /* since when what the kernel is to do is looked for */
 	const char *why_not;    /* why the newest state is not kept, or NULL */
 	uint64_t threads;       /* if there were too many */
 };

@@ -1,5 +1,6 @@
 #include "sandbox/worker/branch.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <signal.h>
@@ -12,6 +13,7 @@
 
 #include "sandbox/child_exit.h"
 #include "sandbox/jail_env.h"
+#include "sandbox/worker/footprint.h"
 #include "sandbox/worker/joblink.h"
 #include "sandbox/worker/seccomp_notify.h"
 #include "sandbox/worker/snapshot.h"
@@ -54,6 +56,17 @@ static void say(int sock, enum kept_why why, const char *body, size_t len)
 		child_exit(1);
 }
 
+/* What cells have sent to the state while it stood, with all signals blocked. */
+static void forget_signals(void)
+{
+	static const struct timespec at_once;
+	sigset_t all;
+
+	sigfillset(&all);
+	while (sigtimedwait(&all, NULL, &at_once) >= 0 || errno == EINTR)
+		;
+}
+
 /* In the child.  Returns when it goes on. */
 static void stand(int sock, int job, int hello)
 {
@@ -71,12 +84,36 @@ static void stand(int sock, int job, int hello)
 	close(hello);
 	if (joblink_wait_word(sock, JOB_WAKE) < 0)
 		child_exit(1);
+	forget_signals();
 	if (snapshot_put_back(snapshot, anew, sizeof(anew), &len, &err) < 0) {
 		say(sock, KEPT_NOT_BACK, err.text, strlen(err.text));
 		child_exit(1);
 	}
 	snapshot_free(snapshot);
 	say(sock, KEPT_WELL, anew, len);
+}
+
+/*
+ * After the fork both share all pages, and the first to write to one copies it.  A copy costs the worker
+ * more: the kernel interrupts each processor on which the worker has run, and the state has run on one.
+ * So the state copies the pages that the next cell will write to, and the worker, which waits for that,
+ * takes them back.  The answer to the cell before does not wait.
+ */
+static void share_pages(int ends[2], bool is_state)
+{
+	char byte;
+
+	if (is_state) {
+		close(ends[0]);
+		footprint_touch_again();
+		close(ends[1]);
+		return;
+	}
+	close(ends[1]);
+	while (read(ends[0], &byte, 1) < 0 && errno == EINTR)
+		;
+	close(ends[0]);
+	footprint_touch_again();
 }
 
 /*
@@ -87,6 +124,8 @@ bool branch(int sock, const struct joblink_job *keep, enum kept_why *ret_why)
 {
 	const int job = keep->fds[0];
 	const int hello = keep->fds[1];
+	int ends[2];
+	bool shares;
 	sigset_t all;
 	sigset_t before;
 	long pid;
@@ -94,7 +133,10 @@ bool branch(int sock, const struct joblink_job *keep, enum kept_why *ret_why)
 	sigfillset(&all);
 	if (sigprocmask(SIG_SETMASK, &all, &before) < 0)
 		child_exit(1);
+	shares = footprint_is_known() && pipe2(ends, O_CLOEXEC) == 0;
 	pid = known.thread_id ? fork_by_permission() : -1;
+	if (shares)
+		share_pages(ends, pid == 0);
 	if (pid == 0) {
 		stand(sock, job, hello);
 	} else {

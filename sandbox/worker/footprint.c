@@ -255,8 +255,29 @@ static unsigned touch_ranges(const struct footprint_ranges *ranges, int advice)
 	return calls;
 }
 
+/* Of this worker. */
+static const struct footprint *own;
+
+bool footprint_is_known(void)
+{
+	return own && own->writes.count > 0;
+}
+
+static void advise(const struct footprint_ranges *ranges, int advice)
+{
+	for (size_t i = 0; i < ranges->count; i++)
+		(void)madvise(ranges->ranges[i].iov_base, ranges->ranges[i].iov_len, advice);
+}
+
+void footprint_touch_again(void)
+{
+	advise(&own->writes, MADV_POPULATE_WRITE);
+	advise(&own->reads, MADV_POPULATE_READ);
+}
+
 unsigned footprint_touch(const struct footprint *footprint)
 {
+	own = footprint;
 	return touch_ranges(&footprint->writes, MADV_POPULATE_WRITE) +
 	       touch_ranges(&footprint->reads, MADV_POPULATE_READ);
 }

@@ -12,6 +12,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -61,3 +62,9 @@ void footprint_collapse(int proc);
  * it took: at most two where the kernel takes all ranges at once, since Linux 6.14.
  */
 unsigned footprint_touch(const struct footprint *footprint);
+
+/* Whether footprint_touch() has found pages to touch in this process, or in one that it was forked from. */
+bool footprint_is_known(void);
+
+/* The same after a fork, and under the job's filter, which permits only plain madvise(). */
+void footprint_touch_again(void);

@@ -141,6 +141,7 @@ int states_promote(struct states *states, uint32_t number, struct state *ret_sta
 
 	if (!state)
 		return err_set(err, ERR_MISSING, "there is no state %u", number);
+	(void)kill(state->pid, SIGCONT); /* a cell may have stopped it */
 	*ret_state = *state;
 	take_out(states, state);
 	return 0;

@@ -89,6 +89,22 @@ s.cell("x = 1")
 eq(s.cell("import os; os._exit(1)")["session"]["why"], "killed", "without kept states a killed cell ends the session")
 eq(s.listed(), None, "which is gone")
 
+# ---- what cells do to states that stand -------------------------------------------------------------
+
+SIGNAL_ALL = """
+import os, signal
+for pid in range(1, 200):
+    if pid != os.getpid():
+        try: os.kill(pid, signal.{})
+        except OSError: pass
+"""
+s = Session(states=4)
+s.cell("import signal\nheard = []\nsignal.signal(signal.SIGUSR1, lambda *_: heard.append(1))")
+for name in ("SIGUSR1", "SIGTERM", "SIGRTMIN", "SIGSTOP"):
+    eq(s.cell(SIGNAL_ALL.format(name))["outcome"], "ok", f"a cell sends {name} to every state")
+    eq(s.cell("print(heard)", **{"from": 1}).get("stdout"), "[]\n", "which goes on as if nothing had come")
+s.close()
+
 # ---- cells that are undone -----------------------------------------------------------------------
 
 s = Session()

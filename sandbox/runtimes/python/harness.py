@@ -244,13 +244,28 @@ def prepare(name, args, env, kind, file_count, processors):
 # ---- sessions ----------------------------------------------------------------------------------
 
 
-def cell(name, source, args):
+def take_cell_stdin(is_given):
+    """Cells without a stdin share one, which takes long to make, until one of them closes or replaces it."""
+    empty = real.get("empty stdin")
+    if is_given or empty is None or not (sys.stdin is sys.__stdin__ is empty) or is_closed(empty):
+        open_stdin()
+        real["empty stdin"] = None if is_given else sys.stdin
+
+
+def is_closed(stream):
+    try:
+        return stream.closed
+    except ValueError:  # detached
+        return True
+
+
+def cell(name, source, args, has_stdin):
     """The globals of a session, for its next cell.  Without `args`: its first, which is prepared."""
     if args is None:
         real["session"] = sys.modules["__main__"]
         sys.excepthook = show_exception
     else:
-        open_stdin()
+        take_cell_stdin(has_stdin)
         sys.argv = [name] + args
     main = real["session"]
     main.__file__ = WORK + "/" + name

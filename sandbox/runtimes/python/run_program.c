@@ -607,7 +607,8 @@ static void keep_state(void)
 		tell(JOB_AGREED, (int32_t)why, NULL, 0);
 }
 
-static void cell_take(struct program *ret_program, int *ret_display)
+/* Whether it has a stdin. */
+static bool cell_take(struct program *ret_program, int *ret_display)
 {
 	struct err err = ERR_INIT;
 	int stdin_fd = -1;
@@ -624,22 +625,23 @@ static void cell_take(struct program *ret_program, int *ret_display)
 	take_cell_stdin(stdin_fd);
 	write_cell_files(ret_program);
 	audit_name(ret_program->entrypoint);
+	return stdin_fd >= 0;
 }
 
 /* Takes `args`. */
 static PyObject *enter_scope(
-	const struct harness *harness, const struct script *script, PyObject *args)
+	const struct harness *harness, const struct script *script, PyObject *args, bool has_stdin)
 {
-	PyObject *scope =
-		PyObject_CallFunction(harness->cell, "OON", script->name, script->source, args);
+	PyObject *scope = PyObject_CallFunction(
+		harness->cell, "OONi", script->name, script->source, args, has_stdin);
 
 	if (!scope)
 		fail_to_begin();
 	return scope;
 }
 
-static void cell_init(
-	struct script *script, const struct harness *harness, const struct program *program)
+static void cell_init(struct script *script, const struct harness *harness,
+	const struct program *program, bool has_stdin)
 {
 	memset(script, 0, sizeof(*script));
 	script->source =
@@ -647,7 +649,8 @@ static void cell_init(
 	script->name = decode(program->entrypoint);
 	if (!script->source || !script->name)
 		leave();
-	script->scope = enter_scope(harness, script, list_of(program->args, program->arg_count));
+	script->scope =
+		enter_scope(harness, script, list_of(program->args, program->arg_count), has_stdin);
 	script->path = PyDict_GetItemString(script->scope, "__file__");
 	if (!script->path)
 		leave();
@@ -692,13 +695,14 @@ __attribute__((noreturn)) static void run_cells(
 {
 	struct script script;
 	int display = -1;
+	bool has_stdin;
 
 	for (;;) {
 		end_cell(harness, program, exit_code);
 		if (is_child())
 			child_exit(exit_code);
-		cell_take(program, &display);
-		cell_init(&script, harness, program);
+		has_stdin = cell_take(program, &display);
+		cell_init(&script, harness, program, has_stdin);
 		offer_tools(harness, program, &script);
 		if (display >= 0)
 			start_display(harness, display);
@@ -808,7 +812,7 @@ void run_program(const struct harness *harness)
 	offer_tools(harness, &program, &script);
 	if (program.flags & JOB_FLAG_SESSION) {
 		Py_INCREF(Py_None);
-		Py_DECREF(enter_scope(harness, &script, Py_None));
+		Py_DECREF(enter_scope(harness, &script, Py_None, false));
 	}
 	if (display >= 0)
 		start_display(harness, display);
