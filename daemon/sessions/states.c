@@ -28,7 +28,7 @@
 #define FORK_BYTES ((uint64_t)4 << 20)
 #define FORK_PART  256 /* ... and this part of what there is */
 
-/* Who speaks when a state is made. */
+/* Who speaks when a state is made, or goes on. */
 enum {
 	SAID_WORKER = 1,
 	SAID_STATE = 2,
@@ -42,7 +42,6 @@ static const char *const step_words[] = {
 	[STATES_ROOM] = "room",
 	[STATES_PERMIT] = "permit",
 	[STATES_FORK] = "fork",
-	[STATES_PROMOTE] = "promote",
 	[STATES_WAKE] = "wake",
 	[STATES_BACK] = "back",
 	[STATES_STAND] = "stand",
@@ -578,23 +577,10 @@ void states_keep(struct session *session, uint32_t number)
 
 /* ---- going back ----------------------------------------------------------------------------- */
 
-void states_go_back(struct session *session, uint32_t number)
+/* Its job socket becomes the worker's, with the word in it: nobody waits for a process that stands still. */
+static int call(struct session *session, unsigned at)
 {
 	struct states *states = &session->states;
-
-	assert(session->worker && states_have(states, number));
-
-	states->number = number;
-	if (enter(session, STATES_PROMOTE) &&
-		worker_send_promote(session->worker, number,
-			states->kept[find(states, number)].leaf, &session->limits) < 0)
-		lose(session, "its cgroup refuses its limits, or its slot does not answer");
-}
-
-static void wake(struct session *session)
-{
-	struct states *states = &session->states;
-	const unsigned at = find(states, states->number);
 	const int job = fcntl(watch_fd(states->kept[at].job), F_DUPFD_CLOEXEC, 0);
 
 	states->made = states->kept[at]; /* pinned or not, under its name */
@@ -602,12 +588,33 @@ static void wake(struct session *session)
 	states->made.job = NULL;
 	remove_state(states, at);
 	session->worker->kept--;
-	if (job < 0 || worker_replace_job(session->worker, job) < 0) {
-		lose(session, "no memory, or its slot does not answer");
+	if (job < 0 || worker_replace_job(session->worker, job) < 0)
+		return -1;
+	return worker_send_word(session->worker, JOB_WAKE, NULL, 0);
+}
+
+void states_go_back(struct session *session, uint32_t number)
+{
+	struct states *states = &session->states;
+
+	assert(session->worker && states_have(states, number));
+
+	states->number = number;
+	states->said = 0;
+	if (!enter(session, STATES_WAKE))
 		return;
-	}
-	if (enter(session, STATES_WAKE) && worker_send_word(session->worker, JOB_WAKE, NULL, 0) < 0)
-		lose(session, "no memory, or its slot does not answer");
+	if (call(session, find(states, number)) < 0 ||
+		worker_send_promote(session->worker, number, states->made.leaf, &session->limits) <
+			0)
+		lose(session,
+			"no memory, its cgroup refuses its limits, or its slot does not answer");
+}
+
+static void look_whether_back(struct session *session, unsigned who)
+{
+	session->states.said |= who;
+	if (session->states.said == (SAID_SLOT | SAID_STATE))
+		be_back(session);
 }
 
 /* ---- a worker that does not fork ------------------------------------------------------------- */
@@ -669,8 +676,8 @@ void states_on_message(struct session *session, const struct slotmsg *msg)
 		fork_now(session);
 	else if (msg->kind == SLOTMSG_KEPT && step == STATES_FORK)
 		says(session, SAID_SLOT);
-	else if (msg->kind == SLOTMSG_PROMOTED && step == STATES_PROMOTE)
-		wake(session);
+	else if (msg->kind == SLOTMSG_PROMOTED && step == STATES_WAKE)
+		look_whether_back(session, SAID_SLOT);
 	else
 		lose(session, "a message out of turn");
 }
@@ -695,12 +702,12 @@ void states_on_job(struct session *session, const struct job_head *head, const c
 	else if (step == STATES_FORK)
 		says(session, SAID_WORKER);
 	else if (step == STATES_WAKE)
-		be_back(session);
+		look_whether_back(session, SAID_STATE);
 	else
 		lose(session, "a message out of turn");
 }
 
 bool states_on_worker_ended(struct session *session)
 {
-	return session->states.step == STATES_PROMOTE;
+	return session->states.step == STATES_WAKE && !(session->states.said & SAID_SLOT);
 }

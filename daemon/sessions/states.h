@@ -4,9 +4,9 @@
  *
  *	keep      slot: KEEP ──PERMITTED──► worker goes on: JOB_KEEP ──► it forks; the state says that
  *	          it has its files; the slot moves it into its leaf: KEPT; the worker stands still
- *	go back   the state's leaf goes on; slot: PROMOTE ──PROMOTED──► JOB_WAKE ──► the state has put
- *	          its files back and stands still: the client has its answer.  What is left of the
- *	          worker before it is killed, and the state is kept again: it is never used up
+ *	go back   the state's leaf goes on; slot: PROMOTE, state: JOB_WAKE ──► PROMOTED, and the state
+ *	          has put its files back and stands still: the client has its answer.  What is left of
+ *	          the worker before it is killed, and the state is kept again: it is never used up
  *
  * Each state has a leaf of cgroups of its own, which becomes that of the worker.  So nobody enters
  * another cgroup before the answer: for that, the kernel waits 5 to 25 ms after a quiet while.
@@ -26,14 +26,13 @@ struct worker;
 /* What is being done. */
 enum states_step {
 	STATES_REST,
-	STATES_OPEN,    /* the spawner opens another leaf */
-	STATES_ROOM,    /* no leaf is empty yet: something dies in it */
-	STATES_PERMIT,  /* the slot is asked to permit a fork */
-	STATES_FORK,    /* the worker, the state and the slot are to say what they did */
-	STATES_PROMOTE, /* the slot makes a state the worker */
-	STATES_WAKE,    /* the state puts its files back */
-	STATES_BACK,    /* it stands still, and is kept again */
-	STATES_STAND,   /* the worker is to stand still again */
+	STATES_OPEN,   /* the spawner opens another leaf */
+	STATES_ROOM,   /* no leaf is empty yet: something dies in it */
+	STATES_PERMIT, /* the slot is asked to permit a fork */
+	STATES_FORK,   /* the worker, the state and the slot are to say what they did */
+	STATES_WAKE,   /* the slot makes a state the worker, and the state puts its files back */
+	STATES_BACK,   /* it stands still, and is kept again */
+	STATES_STAND,  /* the worker is to stand still again */
 };
 
 #define STATE_NAME_MAX 32
