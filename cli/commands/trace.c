@@ -126,8 +126,8 @@ static void show_session(struct cli *cli, const struct value *record)
 static int trace_document(struct cli *cli, const struct value *record)
 {
 	static const char *const keys[] = { "run_id", "outcome", "received_us", "metrics", "trace",
-		"calls", "tool_calls", "connections", "connections_others", "connections_lost",
-		"session" };
+		"calls", "tool_calls", "connections", "connections_others",
+		"connections_others_bytes", "connections_lost", "session" };
 	struct value *map = value_map(&cli->arena);
 
 	for (size_t i = 0; i < COUNT_OF(keys); i++) {

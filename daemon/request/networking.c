@@ -20,8 +20,9 @@
 #include "proto/internal/slotmsg.h"
 #include "proto/job/job_network.h"
 
-#define ROWS_MAX  128
-#define STEPS_MAX 8 /* of the steps that a run has room for */
+#define ROWS_MAX        128
+#define ROWS_DENIED_MAX 64 /* a program can think of any number of hosts that no rule names */
+#define STEPS_MAX       8  /* of the steps that a run has room for */
 
 /* Connections that are alike in all but their numbers. */
 struct net_row {
@@ -36,9 +37,9 @@ struct networking {
 	bool begun;
 	void (*then)(struct request *request);
 	struct net_row *rows;
-	size_t row_count;
+	size_t row_count, denied_count;
 	unsigned steps;
-	uint64_t others;
+	uint64_t others, others_bytes;
 };
 
 /* ---- what may be asked ------------------------------------------------------------------------ */
@@ -260,15 +261,18 @@ static bool is_alike(const struct egress_connection *one, const struct egress_co
 	       strcmp(one->address, other->address) == 0;
 }
 
+/* NULL: there is none, and no room for one. */
 static struct net_row *row_of(struct networking *net, const struct egress_connection *connection)
 {
+	const bool is_denied = connection->verdict == EGRESS_DENIED;
 	struct net_row *row;
 
 	for (size_t i = 0; i < net->row_count; i++)
 		if (is_alike(&net->rows[i].like, connection))
 			return &net->rows[i];
-	if (net->row_count == ROWS_MAX)
+	if (net->row_count == ROWS_MAX || (is_denied && net->denied_count == ROWS_DENIED_MAX))
 		return NULL;
+	net->denied_count += is_denied;
 	row = &net->rows[net->row_count++];
 	*row = (struct net_row){ .like = *connection };
 	row->first_us = clock_us() - net->request->execution.started_us;
@@ -293,30 +297,43 @@ static void step_denied(struct networking *net, const struct egress_connection *
 }
 
 /* One that was allowed and then reached a limit counts as that, once. */
+static struct net_row *row_of_closed(
+	struct networking *net, const struct egress_connection *connection)
+{
+	const bool is_limited = connection->verdict == EGRESS_LIMIT;
+	struct egress_connection allowed = *connection;
+	struct net_row *before;
+	struct net_row *row;
+
+	if (!is_limited && connection->verdict != EGRESS_ALLOWED)
+		return row_of(net, connection);
+	allowed.verdict = EGRESS_ALLOWED;
+	allowed.why = EGRESS_WHY_NONE;
+	before = row_of(net, &allowed);
+	row = is_limited ? row_of(net, connection) : NULL;
+	if (!row)
+		return before;
+	row->count++;
+	if (before && before->count > 0)
+		before->count--;
+	else if (!before)
+		net->others--; /* it was one of them */
+	return row;
+}
+
 static void on_connection(
 	struct egress_run *run, const struct egress_connection *connection, bool is_closed)
 {
 	struct networking *net = container_of(run, struct networking, run);
-	struct egress_connection allowed = *connection;
 	size_t rows = net->row_count;
-	struct net_row *row;
+	struct net_row *row = is_closed ? row_of_closed(net, connection) : row_of(net, connection);
 
-	if (is_closed && connection->verdict == EGRESS_ALLOWED)
-		allowed.why = EGRESS_WHY_NONE;
-	if (is_closed && connection->verdict == EGRESS_LIMIT) {
-		allowed.verdict = EGRESS_ALLOWED;
-		allowed.why = EGRESS_WHY_NONE;
-		row = row_of(net, &allowed);
-		if (row && row->count > 0)
-			row->count--;
-		allowed = *connection;
-	}
-	row = row_of(net, &allowed);
 	if (!row) {
 		net->others += !is_closed;
+		net->others_bytes += connection->up + connection->down;
 		return;
 	}
-	row->count += !is_closed || connection->verdict == EGRESS_LIMIT;
+	row->count += !is_closed;
 	row->up += connection->up;
 	row->down += connection->down;
 	if (!is_closed && connection->connect_us > row->connect_us)
@@ -365,6 +382,7 @@ static void write_result(struct networking *net)
 	fill_list(&fill, "connections", kept, net->rows, make_connection);
 	result->connections = value_get(fill_done(&fill), "connections");
 	result->connections_others = net->others;
+	result->connections_others_bytes = net->others_bytes;
 	result->connections_lost = net->run.lost;
 }
 

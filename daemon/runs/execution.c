@@ -566,6 +566,7 @@ static void send_job(struct execution *execution)
 	}
 	execution->sent = true;
 	execution->facts.job_sent = true;
+	execution->facts.is_later = execution->next_cell;
 }
 
 void execution_go(struct execution *execution, const char *trouble)
@@ -969,12 +970,13 @@ void execution_answer(struct execution *execution, const struct execution_call *
 		channels_answer(execution->channels, call->channel, kind, call->number, body, len);
 }
 
-/* What an earlier cell of the session has left behind may say it, too, and in bytes that are no text. */
 static const char *failure_of(
 	struct execution *execution, const struct job_head *head, const char *body)
 {
 	size_t len = utf8_whole_prefix(body, head->len < FAILURE_BYTES ? head->len : FAILURE_BYTES);
 
+	if (execution->next_cell)
+		return "The session's process did not begin the cell: an earlier cell has changed it.";
 	if (!utf8_is_valid(body, len))
 		return "The jail could not begin the program, and does not say why.";
 	return arena_printf(
@@ -1299,6 +1301,7 @@ void execution_open(struct execution *execution)
 	}
 	execution->sent = true;
 	execution->facts.job_sent = true;
+	execution->facts.is_later = execution->next_cell;
 }
 
 void execution_cancel(struct execution *execution, enum kill_reason why)

@@ -33,8 +33,9 @@ struct facts {
 	int64_t kill_us; /* from reading the byte past the cap to sending the kill */
 	int64_t gone_us; /* from the kill until its death was seen; 0: not yet */
 	bool job_sent;
-	bool began;  /* the harness sent this before any user code ran */
-	bool failed; /* the harness could not begin: see failure */
+	bool is_later; /* its process has run cells of its session before, and says what they want */
+	bool began;    /* the harness sent this before any user code ran */
+	bool failed;   /* the harness could not begin: see failure */
 	const char *failure;
 	bool done; /* JOB_DONE came */
 	int done_code;

@@ -138,8 +138,11 @@ static enum ran what_ran(const struct facts *facts, enum outcome outcome)
 {
 	if (facts->began || facts->done)
 		return outcome == OUTCOME_SYNTAX_ERROR ? RAN_NO : RAN_YES;
-	if (!facts->job_sent || outcome == OUTCOME_SYNTAX_ERROR || facts->failed ||
-		outcome == OUTCOME_POLICY_DENIED)
+	if (!facts->job_sent || outcome == OUTCOME_SYNTAX_ERROR || outcome == OUTCOME_POLICY_DENIED)
+		return RAN_NO;
+	if (facts->is_later)
+		return RAN_UNKNOWN;
+	if (facts->failed)
 		return RAN_NO;
 	/*
 	 * A limit killed it.  All its messages were read after its death.  A program that begins

@@ -394,8 +394,9 @@ struct job_result {
 	const struct value *files;       /* the files that the program opened: map or NULL */
 	const struct value *connections; /* of a run with a network: list or NULL */
 	uint64_t connections_others;     /* connections for which there was no row */
-	bool connections_lost;           /* the process that makes them ended before it told all */
-	const struct value *calls;       /* of tools: map; NULL: none were offered */
+	uint64_t connections_others_bytes;
+	bool connections_lost;     /* the process that makes them ended before it told all */
+	const struct value *calls; /* of tools: map; NULL: none were offered */
 	struct job_output_error *output_errors;
 	size_t output_error_count;
 	bool has_verdict;

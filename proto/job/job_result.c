@@ -295,6 +295,8 @@ struct value *job_result_to_value(struct arena *arena, const struct job_result *
 	fill_shared(&fill, "connections", result->connections);
 	if (result->connections_others)
 		fill_uint(&fill, "connections_others", result->connections_others);
+	if (result->connections_others_bytes)
+		fill_uint(&fill, "connections_others_bytes", result->connections_others_bytes);
 	if (result->connections_lost)
 		fill_bool(&fill, "connections_lost", true);
 	if (result->output_error_count)

@@ -290,6 +290,7 @@ int job_result_from_value(struct arena *arena, const struct value *map,
 	result.calls = some(map, "calls");
 	result.connections = some(map, "connections");
 	result.connections_others = (uint64_t)number_of(map, "connections_others");
+	result.connections_others_bytes = (uint64_t)number_of(map, "connections_others_bytes");
 	result.connections_lost = value_as_bool(value_get(map, "connections_lost"), false);
 	result.runtime = some(map, "runtime");
 	read_refused(&reading);

@@ -103,6 +103,8 @@ static const struct arg_rule recvmsg_rules[] = NO_FLAG(2, MSG_OOB);
  * and 24 to 27, 14 and 15.
  */
 static const struct arg_rule fadvise_rules[] = NO_FLAG(3, 4);
+/* RENAME_WHITEOUT (4) leaves a device node. */
+static const struct arg_rule rename_rules[] = NO_FLAG(4, 4);
 static const struct arg_rule madvise_rules[] = { ADVICE(8, 0), ADVICE(12, 8), ADVICE(14, 14) };
 
 /* No honest program needs these, so the first call ends the run. */
@@ -125,7 +127,7 @@ static const struct syscall_group job[] = {
 	ALLOWED("files and folders by name", N(open), N(openat), N(creat), N(stat), N(fstat),
 		N(lstat), N(newfstatat), N(statx), N(access), N(faccessat), N(faccessat2),
 		N(readlink), N(readlinkat), N(getcwd), N(chdir), N(fchdir), N(mkdir), N(mkdirat),
-		N(rmdir), N(unlink), N(unlinkat), N(rename), N(renameat), N(renameat2), N(getdents),
+		N(rmdir), N(unlink), N(unlinkat), N(rename), N(renameat), N(getdents),
 		N(getdents64), N(umask), N(utime), N(utimes), N(futimesat), N(utimensat), N(statfs),
 		N(fstatfs), N(chmod), N(fchmod), N(fchmodat)),
 	ALLOWED("memory, without changing its protection", N(munmap), N(mremap), N(brk), N(msync),
@@ -151,6 +153,7 @@ static const struct syscall_group job[] = {
 	{ "the worker takes stdin with its job", ASKED(recvmsg, recvmsg_rules) },
 	{ "the page cache of others stays", ASKED(fadvise64, fadvise_rules) },
 	{ "no page is merged with others'", ASKED(madvise, madvise_rules) },
+	{ "no file becomes a device", ASKED(renameat2, rename_rules) },
 	{ "never writable and executable", ASKED(mmap, mmap_rules) },
 	{ "never made executable", ASKED(mprotect, mprotect_rules) },
 	{ "one table of descriptors", ASKED(close_range, close_range_rules) },

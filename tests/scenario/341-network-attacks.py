@@ -285,6 +285,27 @@ try:
     while True: s.sendall(bytes(10000))
 except OSError as error: print(errno.errorcode[error.errno])
 """, [f"api.test:{SINK}"], up_bytes=123457)
+ENDED_BY_SINK = "for i in range(2, 142): try_(lambda: talk(f'198.18.0.{i}', %d, b'x', 1))" % SINK
+hidden = run(f"""
+s = socket.create_connection(('api.test', {SINK}))
+s.sendall(bytes(10))
+{ENDED_BY_SINK}
+try:
+    while True: s.sendall(bytes(1000))
+except OSError: pass
+s = socket.create_connection(('api.test', {SINK}))
+""", [f"api.test:{SINK}"], up_bytes=50000)
+told = {(row["host"], row["verdict"]): row["up"] for row in hidden["connections"] if row["verdict"] != "denied"}
+eq(told.get(("api.test", "limit"), 0), 50000, "connections that are denied leave room for the row of one that reaches its limit", )
+eq((sum(row["verdict"] == "denied" for row in hidden["connections"]), hidden["connections_others"]), (64, 76),
+   "those that have no row are counted")
+hidden = run(f"""
+{ENDED_BY_SINK}
+s = socket.create_connection(('api.test', {SINK}))
+s.sendall(bytes(1000)); s.shutdown(socket.SHUT_WR); s.recv(1)
+""", [f"api.test:{SINK}"])
+eq([(row["host"], row["up"]) for row in hidden["connections"] if row["verdict"] == "allowed"], [("api.test", 1000)],
+   "and for that of one that is allowed after them")
 row = result["connections"][-1]
 eq((row["verdict"], row["why"], sum(each["up"] for each in result["connections"])), ("limit", "up_bytes", 123457),
    "bytes past the cap are counted to the byte")

@@ -82,8 +82,8 @@ MOST = 3
 
 
 class Session:
-    def __init__(self, **params):
-        self.id = client.call("session.open", language="python", policy="observe", states=3, limits=PATIENT, **params)["session"]
+    def __init__(self, states=3, **params):
+        self.id = client.call("session.open", language="python", policy="observe", states=states, limits=PATIENT, **params)["session"]
 
     def answer(self, code, **params):
         return client.receive(client.send("run", session=self.id, code=code, **params))
@@ -159,6 +159,22 @@ for name, attack in WAKES.items():
     session.close()
     ok(wait_until(lambda: not marked(SPAWNER, MARK)), f"a state that {name}, once woken: nothing of it is left", (row, marked(SPAWNER, MARK)))
     eq((neighbour.cell("print(x)")["stdout"], client.run("print(1)")["stdout"]), ("7\n", "1\n"), f"a state that {name}: others go on")
+
+# What the process of an earlier cell says of a later one, which it never began, is not taken for the truth.
+LIES = {
+    "failed": "say(3, 0, b'try again \\x1b]0;title\\x07')",
+    "says nothing": "stay()",
+}
+for name, lie in LIES.items():
+    session = Session(states=0)
+    session.cell(PRELUDE)
+    session.answer(body_of("pass") + "say(DONE, turn() << 8)\nwhile True:\n    kind, fds, body = hear(job)\n    if kind == CELL:\n"
+                   "        os.write(fds[0], b'an effect')\n        " + lie)
+    session.is_over_or_goes_on()
+    error, result = session.answer("print(1)", limits={"wall_ms": 1000})
+    ok(error is None and result["ran"] == "unknown", f"whether a cell ran of which an earlier one {name} is not known", error or result)
+    ok("title" not in result["reason"], "and its words are not ours", result["reason"])
+    session.close()
 
 # Answers that a worker has written ahead into the socket of its state are taken for those of the state.
 session = Session()

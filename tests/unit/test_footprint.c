@@ -117,6 +117,53 @@ TEST(pages_that_most_of_the_children_wrote_are_found_and_made_a_worker_s_own)
 	CHECK_EQ_INT(in_child(use, &footprint), 0);
 }
 
+/* A fork shares all pages again, and the copy of each is made before it is written to. */
+static int use_after_a_fork(void *context)
+{
+	int hold[2];
+	pid_t pid;
+	long before;
+	long during;
+
+	(void)footprint_touch(context);
+	if (pipe(hold) < 0 || (pid = fork()) < 0)
+		return 1;
+	if (pid == 0) {
+		char byte;
+
+		close(hold[1]);
+		_exit(read(hold[0], &byte, 1) != 0);
+	}
+	if (!footprint_is_known())
+		return 2;
+	footprint_touch_again();
+	before = faults();
+	for (size_t i = 0; i < PAGES; i += 4)
+		memory[i * 4096] = 4;
+	during = faults() - before;
+	close(hold[1]);
+	(void)waitpid(pid, NULL, 0);
+	printf("# %ld faults\n", during);
+	return during > 4 ? 3 : 0;
+}
+
+TEST(the_pages_are_made_a_worker_s_own_again_after_it_has_forked)
+{
+	static struct footprint footprint;
+	struct footprint_survey survey = { .count = 0 };
+	auto_fd int proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	if (is_emulated())
+		SKIP("madvise is not emulated");
+	memory = mmap(NULL, (size_t)PAGES * 4096, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(memory != MAP_FAILED);
+	memset(memory, 1, (size_t)PAGES * 4096);
+	CHECK(learn(&survey, proc, 4));
+	footprint_choose(&footprint, &survey);
+	CHECK_EQ_INT(in_child(use_after_a_fork, &footprint), 0);
+}
+
 /* The kernel gives up at the first range that fails; the rest is made by one call each. */
 TEST(a_range_that_is_gone_does_not_keep_the_others_from_being_touched)
 {
