@@ -1,6 +1,7 @@
 // What the client adds to a run over a raw socket: node cost.mjs [ROUNDS].  Raw requests and those of
-// the client take turns, each on a connection of its own, to the daemon at CED_SOCKET.  What it adds is
-// the median of the differences between the medians of every 50 rounds; the quartiles are in brackets.
+// the client take turns, each on a connection of its own, to the daemon at CED_SOCKET.  What counts is the
+// time outside the daemon, without `total_us` and `record_us` of the result.  What the client adds is the
+// median of the differences between the medians of every 50 rounds; the quartiles are in brackets.
 import { connect } from "node:net";
 
 import { decode, encode } from "@msgpack/msgpack";
@@ -31,15 +32,17 @@ const raw = () =>
 		arrived = resolve;
 		socket.write(encode([0, 1, "run", [{ language: "python", code: "print(1)" }]]));
 	});
-const timed = async (what, into) => {
+const timed = async (what, metricsOf, into) => {
 	const began = process.hrtime.bigint();
-	await what();
-	into.push(Number(process.hrtime.bigint() - began) / 1000);
+	const result = await what();
+	const took = Number(process.hrtime.bigint() - began) / 1000;
+	const { total_us, record_us } = metricsOf(result);
+	into.push(took - total_us - record_us);
 };
 const [plain, ours] = [[], []];
 for (let i = 0; i < rounds + WARM_UP; i++) {
-	await timed(raw, plain);
-	await timed(() => client.run("print(1)"), ours);
+	await timed(raw, (answer) => answer[3].metrics, plain);
+	await timed(() => client.run("print(1)"), (result) => result.metrics, ours);
 }
 const percentile = (list, part) => [...list].sort((a, b) => a - b)[Math.floor(part * list.length)];
 const median = (list) => percentile(list, 0.5);
@@ -48,7 +51,7 @@ const shown = (name, times, raw) => {
 	for (let at = 0; at < times.length; at += BLOCK)
 		differences.push(median(times.slice(at, at + BLOCK)) - median(raw.slice(at, at + BLOCK)));
 	const [low, middle, high] = [0.25, 0.5, 0.75].map((part) => percentile(differences, part).toFixed(0));
-	console.log(`${name.padEnd(12)} p50 ${median(times).toFixed(0)} us   p90 ${percentile(times, 0.9).toFixed(0)} us   ` +
+	console.log(`${name.padEnd(12)} outside the daemon: p50 ${median(times).toFixed(0)} us   p90 ${percentile(times, 0.9).toFixed(0)} us   ` +
 		`p50 over raw ${middle} us [${low} ${high}]`);
 };
 shown("raw", plain.slice(WARM_UP), plain.slice(WARM_UP));
