@@ -332,6 +332,12 @@ static void on_job_message(struct worker *worker, const struct job_head *head, c
 	}
 }
 
+/* A message may end the session, or make it go back to a state, with whose socket come other bytes. */
+static bool has_job(const struct worker *worker, unsigned job)
+{
+	return worker->job && worker->jobs == job;
+}
+
 /*
  * Passes on every whole message.  -1: the bytes are no message, or the worker has sent too many.
  * Without that limit a program could send heads as long as it runs, and each costs it a twentieth
@@ -342,9 +348,10 @@ static void on_job_message(struct worker *worker, const struct job_head *head, c
  */
 static int cut_messages(struct worker *worker)
 {
+	const unsigned job = worker->jobs;
 	size_t at = 0;
 
-	while (worker->job && worker->incoming.len - at >= sizeof(struct job_head)) {
+	while (has_job(worker, job) && worker->incoming.len - at >= sizeof(struct job_head)) {
 		struct job_head head;
 
 		memcpy(&head, worker->incoming.bytes + at, sizeof(head));
@@ -359,7 +366,7 @@ static int cut_messages(struct worker *worker)
 		on_job_message(worker, &head, worker->incoming.bytes + at + sizeof(head));
 		at += sizeof(head) + head.len;
 	}
-	if (worker->job)
+	if (has_job(worker, job))
 		buf_consume(&worker->incoming, at);
 	return 0;
 }
@@ -875,6 +882,7 @@ int worker_send_word(struct worker *worker, enum job_kind kind, const int *fds, 
 int worker_replace_job(struct worker *worker, int job)
 {
 	watch_close(worker->job);
+	worker->jobs++;
 	buf_done(&worker->incoming);
 	buf_done(&worker->outgoing);
 	buf_init(&worker->incoming, sizeof(struct job_head) + SLOTMSG_REPORT_MAX + 4096);

@@ -83,6 +83,7 @@ struct worker {
 	struct watch *errout;
 	int lifeline;               /* -1: the daemon has killed the worker */
 	bool is_ready, is_made;     /* as the worker says, and as its slot says */
+	unsigned jobs;              /* job sockets that it has had: see worker_replace_job() */
 	unsigned job_messages;      /* from its job socket so far ... */
 	unsigned job_messages_most; /* ... and the most before it is no longer read */
 	size_t job_message_bytes;   /* the longest body of one */
