@@ -332,7 +332,6 @@ const char *limit_word(struct cli *cli, const char *name)
 {
 	size_t cut = ends_with(name, "_ms") ? 3 : ends_with(name, "_bytes") ? 6 : 0;
 	const char *brief = arena_copy(&cli->arena, name, strlen(name) - cut);
-
 	const char *found = brief ? limit_name(brief) : NULL;
 
 	if (found && strcmp(found, name) == 0)

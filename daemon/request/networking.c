@@ -20,9 +20,9 @@
 #include "proto/internal/slotmsg.h"
 #include "proto/job/job_network.h"
 
-#define ROWS_MAX        128
-#define ROWS_DENIED_MAX 64 /* a program can think of any number of hosts that no rule names */
-#define STEPS_MAX       8  /* of the steps that a run has room for */
+#define ROWS_MAX      128
+#define ROWS_VAIN_MAX 64 /* a program can think of any number of hosts that it does not reach */
+#define STEPS_MAX     8  /* of the steps that a run has room for */
 
 /* Connections that are alike in all but their numbers. */
 struct net_row {
@@ -37,7 +37,7 @@ struct networking {
 	bool begun;
 	void (*then)(struct request *request);
 	struct net_row *rows;
-	size_t row_count, denied_count;
+	size_t row_count, vain_count;
 	unsigned steps;
 	uint64_t others, others_bytes;
 };
@@ -264,15 +264,16 @@ static bool is_alike(const struct egress_connection *one, const struct egress_co
 /* NULL: there is none, and no room for one. */
 static struct net_row *row_of(struct networking *net, const struct egress_connection *connection)
 {
-	const bool is_denied = connection->verdict == EGRESS_DENIED;
+	const bool is_vain =
+		connection->verdict == EGRESS_DENIED || connection->verdict == EGRESS_FAILED;
 	struct net_row *row;
 
 	for (size_t i = 0; i < net->row_count; i++)
 		if (is_alike(&net->rows[i].like, connection))
 			return &net->rows[i];
-	if (net->row_count == ROWS_MAX || (is_denied && net->denied_count == ROWS_DENIED_MAX))
+	if (net->row_count == ROWS_MAX || (is_vain && net->vain_count == ROWS_VAIN_MAX))
 		return NULL;
-	net->denied_count += is_denied;
+	net->vain_count += is_vain;
 	row = &net->rows[net->row_count++];
 	*row = (struct net_row){ .like = *connection };
 	row->first_us = clock_us() - net->request->execution.started_us;
@@ -316,7 +317,7 @@ static struct net_row *row_of_closed(
 	row->count++;
 	if (before && before->count > 0)
 		before->count--;
-	else if (!before)
+	else if (!before && net->others > 0)
 		net->others--; /* it was one of them */
 	return row;
 }

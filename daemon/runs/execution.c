@@ -566,7 +566,6 @@ static void send_job(struct execution *execution)
 	}
 	execution->sent = true;
 	execution->facts.job_sent = true;
-	execution->facts.is_later = execution->next_cell;
 }
 
 void execution_go(struct execution *execution, const char *trouble)
@@ -1220,6 +1219,7 @@ static bool take_worker(struct execution *execution, struct worker *worker)
 
 	execution->worker = worker;
 	execution->next_cell = worker->state == WORKER_KEPT;
+	execution->facts.is_later = execution->next_cell;
 	execution->facts.before = worker->before;
 	execution->facts.has_memory_cgroup = knobs_hold(&worker->knobs, KNOB_MEMORY_EVENTS);
 	execution->facts.has_pids_cgroup = knobs_hold(&worker->knobs, KNOB_PIDS_EVENTS);
@@ -1301,7 +1301,6 @@ void execution_open(struct execution *execution)
 	}
 	execution->sent = true;
 	execution->facts.job_sent = true;
-	execution->facts.is_later = execution->next_cell;
 }
 
 void execution_cancel(struct execution *execution, enum kill_reason why)

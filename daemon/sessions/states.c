@@ -578,7 +578,7 @@ void states_keep(struct session *session, uint32_t number)
 /* ---- going back ----------------------------------------------------------------------------- */
 
 /* Its job socket becomes the worker's, with the word in it: nobody waits for a process that stands still. */
-static int call(struct session *session, unsigned at)
+static int wake(struct session *session, unsigned at)
 {
 	struct states *states = &session->states;
 	const int job = fcntl(watch_fd(states->kept[at].job), F_DUPFD_CLOEXEC, 0);
@@ -603,7 +603,7 @@ void states_go_back(struct session *session, uint32_t number)
 	states->said = 0;
 	if (!enter(session, STATES_WAKE))
 		return;
-	if (call(session, find(states, number)) < 0 ||
+	if (wake(session, find(states, number)) < 0 ||
 		worker_send_promote(session->worker, number, states->made.leaf, &session->limits) <
 			0)
 		lose(session,
@@ -615,6 +615,13 @@ static void look_whether_back(struct session *session, unsigned who)
 	session->states.said |= who;
 	if (session->states.said == (SAID_SLOT | SAID_STATE))
 		be_back(session);
+}
+
+/* If the worker before it has died meanwhile, the slot has said so before this. */
+static void be_promoted(struct session *session)
+{
+	session->worker->ended = false;
+	look_whether_back(session, SAID_SLOT);
 }
 
 /* ---- a worker that does not fork ------------------------------------------------------------- */
@@ -677,7 +684,7 @@ void states_on_message(struct session *session, const struct slotmsg *msg)
 	else if (msg->kind == SLOTMSG_KEPT && step == STATES_FORK)
 		says(session, SAID_SLOT);
 	else if (msg->kind == SLOTMSG_PROMOTED && step == STATES_WAKE)
-		look_whether_back(session, SAID_SLOT);
+		be_promoted(session);
 	else
 		lose(session, "a message out of turn");
 }

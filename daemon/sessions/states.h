@@ -4,9 +4,9 @@
  *
  *	keep      slot: KEEP ──PERMITTED──► worker goes on: JOB_KEEP ──► it forks; the state says that
  *	          it has its files; the slot moves it into its leaf: KEPT; the worker stands still
- *	go back   the state's leaf goes on; slot: PROMOTE, state: JOB_WAKE ──► PROMOTED, and the state
- *	          has put its files back and stands still: the client has its answer.  What is left of
- *	          the worker before it is killed, and the state is kept again: it is never used up
+ *	go back   state: JOB_WAKE, and its leaf goes on; slot: PROMOTE.  When the slot says PROMOTED and
+ *	          the state has put its files back, the client has its answer.  The rest of the worker
+ *	          before it is killed.  The state is kept again: it is never used up
  *
  * Each state has a leaf of cgroups of its own, which becomes that of the worker.  So nobody enters
  * another cgroup before the answer: for that, the kernel waits 5 to 25 ms after a quiet while.

@@ -103,9 +103,10 @@ static const struct arg_rule recvmsg_rules[] = NO_FLAG(2, MSG_OOB);
  * and 24 to 27, 14 and 15.
  */
 static const struct arg_rule fadvise_rules[] = NO_FLAG(3, 4);
+static const struct arg_rule madvise_rules[] = { ADVICE(8, 0), ADVICE(12, 8), ADVICE(14, 14) };
+
 /* RENAME_WHITEOUT (4) leaves a device node. */
 static const struct arg_rule rename_rules[] = NO_FLAG(4, 4);
-static const struct arg_rule madvise_rules[] = { ADVICE(8, 0), ADVICE(12, 8), ADVICE(14, 14) };
 
 /* No honest program needs these, so the first call ends the run. */
 static const short red[] = { N(ptrace), N(process_vm_readv), N(process_vm_writev), N(kcmp),

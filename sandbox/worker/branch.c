@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <poll.h>
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
@@ -56,12 +57,18 @@ static void say(int sock, enum kept_why why, const char *body, size_t len)
 		child_exit(1);
 }
 
-/* What cells have sent to the state while it stood, with all signals blocked. */
-static void forget_signals(void)
+/*
+ * What cells have sent to the state while it stood, with all signals blocked, and the SIGCONT of the
+ * slot.  That has come when the daemon sends the next word.
+ */
+static void forget_signals(int sock)
 {
 	static const struct timespec at_once;
+	struct pollfd next = { .fd = sock, .events = POLLIN };
 	sigset_t all;
 
+	while (poll(&next, 1, -1) < 0 && errno == EINTR)
+		;
 	sigfillset(&all);
 	while (sigtimedwait(&all, NULL, &at_once) >= 0 || errno == EINTR)
 		;
@@ -84,13 +91,13 @@ static void stand(int sock, int job, int hello)
 	close(hello);
 	if (joblink_wait_word(sock, JOB_WAKE) < 0)
 		child_exit(1);
-	forget_signals();
 	if (snapshot_put_back(snapshot, anew, sizeof(anew), &len, &err) < 0) {
 		say(sock, KEPT_NOT_BACK, err.text, strlen(err.text));
 		child_exit(1);
 	}
 	snapshot_free(snapshot);
 	say(sock, KEPT_WELL, anew, len);
+	forget_signals(sock);
 }
 
 /*

@@ -4,7 +4,7 @@
 
 A raw request, one of Client and one of AsyncClient take turns, each on a connection of its own, to the
 daemon at CED_SOCKET.  What counts is the time outside the daemon: from the call to its result, without
-`total_us` and `record_us` of the result, which are the same work for all and varies by milliseconds.  Each prints the median
+`total_us` and `record_us` of the result.  These vary by milliseconds, whoever asks.  Each prints the median
 and the 90th percentile, and what it adds to the raw one: the median of the differences between the medians
 of every 50 rounds.  In brackets are the quartiles of these differences.  The cpu time of this process is
 compared in the same way.
