@@ -416,7 +416,6 @@ void record_show_connections(struct cli *cli, const struct value *record)
 {
 	const struct value *rows = value_get(record, "connections");
 	const struct value *others = value_get(record, "connections_others");
-	const struct value *bytes = value_get(record, "connections_others_bytes");
 
 	if (!value_is(rows, VALUE_LIST))
 		return;
@@ -440,9 +439,8 @@ void record_show_connections(struct cli *cli, const struct value *record)
 			page_number(cli, "down_bytes", value_get(row, "down")));
 	}
 	if (others)
-		say(&cli->out, PAINT_DIM, "  and %s connections of other kinds%s%s\n",
-			output_text(&cli->arena, others), bytes ? ", bytes in all: " : "",
-			bytes ? page_number(cli, "up_bytes", bytes) : "");
+		say(&cli->out, PAINT_DIM, "  and %s connections of other kinds\n",
+			output_text(&cli->arena, others));
 	if (value_as_bool(value_get(record, "connections_lost"), false))
 		say(&cli->out, PAINT_RED,
 			"  the process that makes connections ended: some may be missing\n");
