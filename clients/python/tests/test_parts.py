@@ -6,8 +6,12 @@ import inspect
 import io
 import json
 import pathlib
+import random
 import re
+import signal
+import socket
 import tempfile
+import threading
 import typing
 import unittest
 from dataclasses import dataclass, field
@@ -109,6 +113,39 @@ class TheCore(unittest.TestCase):
         with self.assertRaises(ced.ConnectionLost) as caught:
             one.result()
         self.assertEqual((caught.exception.sent, caught.exception.run_id), (True, "R"))
+
+    def test_loses_no_message_to_a_signal(self):
+        class Interrupted(Exception):
+            pass
+
+        def interrupt(*_):
+            raise Interrupted
+
+        ours, theirs = socket.socketpair()
+        core = Core(ours.recv)
+        asked = [core.request("hello", {})[0] for _ in range(3000)]
+        answers = b"".join(msgpack.packb([1, each.msgid, None, {"n": each.msgid}]) for each in asked)
+        writer = threading.Thread(target=lambda: [theirs.sendall(answers[at:at + 7]) for at in range(0, len(answers), 7)])
+        before = signal.signal(signal.SIGALRM, interrupt)
+        times, chance = 0, random.Random(1)
+        try:
+            writer.start()
+            while core.waiting:
+                try:
+                    signal.setitimer(signal.ITIMER_REAL, chance.uniform(1e-6, 2e-4))
+                    while core.waiting and core.receive():
+                        core.take()
+                    signal.setitimer(signal.ITIMER_REAL, 0)
+                except Interrupted:
+                    times += 1
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+            ours.close()
+            writer.join()
+            theirs.close()
+        self.assertEqual([each.result()["n"] for each in asked], [each.msgid for each in asked])
+        self.assertGreater(times, 10)
 
     def test_text_of_a_piece_ends_at_a_whole_character(self):
         core = Core()

@@ -9,7 +9,6 @@ Several threads may use one client: their requests share its connection.
 from __future__ import annotations
 
 import asyncio
-import select
 import socket
 import threading
 import time
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from . import steps as does
 from .core import Core, Exchange, Notice
-from .errors import ConnectionLost, NotFound
+from .errors import Busy, ConnectionLost, NotFound
 from .events import Event, Map, Parked
 from .files import blob_parts
 from .methods import Methods, sent_params
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     from .params import CellParams, RunParams, SessionParams
 
 T = TypeVar("T")
-CHUNK = 1 << 16
 
 
 class Connection:
@@ -43,42 +41,31 @@ class Connection:
 
     def __init__(self, connected: socket.socket) -> None:
         self._socket = connected
-        self._core = Core()
+        self._core = Core(connected.recv)
         self._sending = threading.Lock()
         self._lock = threading.Lock()
         self._turn = threading.Condition(self._lock)
         self._sleepers = 0  # threads that wait for their turn
         self._reading = False
-        self._readable = self._poll()  # of the thread that reads
-        self._gone = self._poll()  # of the one that is about to send: two threads cannot use one
         self.closed = False
 
-    def _poll(self) -> select.poll:
-        made = select.poll()
-        made.register(self._socket, select.POLLIN)
-        return made
-
+    @property
     def is_open(self) -> bool:
-        """Whether it can take a request: the daemon has not closed it, and will not, as far as can be seen.
-
-        One thread asks at a time.
-        """
-        if self.closed or self._core.ending:
-            return False
-        try:
-            return not self._gone.poll(0) or self._socket.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) != b""
-        except BlockingIOError:
-            return True  # another thread was faster
-        except OSError:
-            return False
+        """Whether it may take a request. What `send` gives says whether it did."""
+        return not (self.closed or self._core.ending)
 
     def send(self, method: str, params: Map, wants_events: bool) -> Exchange:
-        """Sends a request."""
+        """Sends a request. The exchange is `unsent` if the daemon had closed the connection before."""
         with self._lock:
             exchange, packed = self._core.request(method, params, wants_events)
         exchange.connection = self
-        self._write(packed)
+        exchange.unsent = not self._write(packed)
         return exchange
+
+    def forget(self, exchange: Exchange) -> None:
+        """Nobody waits for it."""
+        with self._lock:
+            self._core.forget(exchange)
 
     def post(self, method: str, params: Map) -> None:
         """Sends a request whose answer nobody waits for."""
@@ -86,15 +73,20 @@ class Connection:
             packed = self._core.post(method, params)
         self._write(packed)
 
-    def _write(self, packed: bytes) -> None:
+    def _write(self, packed: bytes) -> bool:
+        """Whether any of it was sent."""
+        sent = 0
         try:
             with self._sending:
-                self._socket.sendall(packed)
+                sent = self._socket.send(packed)
+                if sent < len(packed):
+                    self._socket.sendall(memoryview(packed)[sent:])
         except OSError:
-            pass  # the daemon may have refused the message from its length: what it said is still to be read
+            self.closed = True  # for requests.  The daemon may have said why: that is still to be read
         except BaseException:
             self.close()  # half a message may be on its way
             raise
+        return sent > 0
 
     def next(self, exchange: Exchange) -> List[Notice]:
         """Waits until the exchange is ready or notifications for nobody have come, which it gives."""
@@ -106,8 +98,8 @@ class Connection:
                 if exchange.ready:
                     return []
                 reads = self._reading = True
-            self._readable.poll()  # Ctrl-C comes here, where nothing is lost
-            return self._take(self._receive())
+            why = self._receive()
+            return self._take(why)
         finally:
             if reads:
                 with self._lock:
@@ -122,25 +114,21 @@ class Connection:
         finally:
             self._sleepers -= 1
 
-    def _receive(self) -> bytes:
+    def _receive(self) -> str:
+        """Waits for a message. Gives why there is none."""
         try:
-            return self._socket.recv(CHUNK)
+            return "" if self._core.receive() else "the daemon closed it"
         except OSError:
-            return b""
-        except BaseException:
-            self.close()  # what came may be lost
-            raise
+            return "the daemon closed it"
+        except ValueError as error:
+            return f"what came is no message: {error}"
 
-    def _take(self, data: bytes) -> List[Notice]:
+    def _take(self, lost: str) -> List[Notice]:
         with self._lock:
-            try:
-                if data:
-                    return self._core.feed(data)
-                why = "the daemon closed it"
-            except ValueError as error:
-                why = f"what came is no message: {error}"
+            if not lost:
+                return self._core.take()
             self.closed = True
-            self._core.lost(why)
+            self._core.lost(lost)
             self._socket.close()
             return []
 
@@ -300,7 +288,7 @@ class Client(Methods[Map]):
         docs/PROTOCOL.md has all params.
         """
         job = Job(code, language, schema, params)
-        return job.result(self._run(self._operation("run", job).steps()))
+        return job.result(self._do(self._operation("run", job)))
 
     def stream(self, code: Union[str, bytes], language: Optional[str] = None, *, schema: Any = None,
                **params: Unpack[RunParams]) -> Stream[Any]:
@@ -315,7 +303,7 @@ class Client(Methods[Map]):
         """
         job = Job(code, language, schema, {**params})
         job.params["detach"] = True
-        return job.result_or_pending(self._run(self._operation("run", job).steps()))
+        return job.result_or_pending(self._do(self._operation("run", job)))
 
     def check(self, code: Union[str, bytes], language: Optional[str] = None, *, schema: Any = None,
               **params: Unpack[RunParams]) -> Check:
@@ -346,7 +334,7 @@ class Client(Methods[Map]):
         Without `tools`, calls of tools get the answers that the record has.
         """
         job = does.replay_params({"run_id": run_id, "deterministic": deterministic, **params})
-        return does.replay(self._run(self._operation("runs.replay", job).steps()))
+        return does.replay(self._do(self._operation("runs.replay", job)))
 
     def session(self, language: str = "python", **params: Unpack[SessionParams]) -> Session:
         """Opens a session."""
@@ -366,8 +354,7 @@ class Client(Methods[Map]):
 
     def call(self, method: str, params: Optional[Map] = None) -> Map:
         """Sends any method. The keys of params and answer are those of docs/PROTOCOL.md."""
-        operation = Operation(self._settings, method, sent_params(params or {}))
-        answer: Map = self._run(operation.steps())
+        answer: Map = self._do(Operation(self._settings, method, sent_params(params or {})))
         return answer
 
     def close(self) -> None:
@@ -391,12 +378,28 @@ class Client(Methods[Map]):
         job.params["stream"] = True
         return Stream(self, self._operation("run", job, True), lambda raw: seen(job.result(raw)))
 
-    def _run(self, steps: Steps[T]) -> T:
+    def _do(self, operation: Operation) -> Any:
+        """The answer. Without events it is mostly there at the first try, which needs no steps: they cost more."""
+        if operation.send.wants_events:
+            return self._run(operation.steps())
+        exchange = self._send(operation.send)
+        try:
+            while not exchange.done:
+                self._wait(exchange)
+            return exchange.result()
+        except (Busy, ConnectionLost) as error:
+            pause = operation.pause(error)
+            if pause is None:
+                raise
+        finally:
+            does.cancel(exchange)
+        return self._run(operation.steps(pause))
+
+    def _run(self, steps: Steps[Any]) -> Any:
         while True:
             came = self._advance(steps)
             if isinstance(came, does.Finished):
-                answer: T = came.value
-                return answer
+                return came.value
 
     def _advance(self, steps: Steps[Any]) -> Union[Event, does.Finished]:
         """Carries out steps up to the next event, or to their end."""
@@ -414,28 +417,40 @@ class Client(Methods[Map]):
             return does.Finished(end.value)
 
     def _open(self) -> Connection:
+        connection = self._connection
+        if connection is not None and connection.is_open:
+            return connection
         with self._connecting:
-            if self._connection is None or not self._connection.is_open():
+            if self._connection is None or not self._connection.is_open:
                 self._connection = Connection(connect(self._path))
             return self._connection
 
     def _send(self, effect: does.Send) -> Exchange:
-        connection = self._open()
-        return connection.send(effect.method, effect.params, effect.wants_events)
+        method, params, wants_events = effect
+        exchange = self._open().send(method, params, wants_events)
+        if exchange.unsent:  # the daemon has ended the connection since the request before
+            exchange.connection.forget(exchange)
+            exchange = self._open().send(method, params, wants_events)
+        return exchange
 
     def _next(self, effect: does.Next) -> Optional[Event]:
         exchange = effect.exchange
         while not exchange.ready:
-            for method, params in exchange.connection.next(exchange):
-                self._notice(method, params)
+            self._wait(exchange)
         return exchange.events.popleft() if exchange.events else None
+
+    def _wait(self, exchange: Exchange) -> None:
+        """Until something has come."""
+        for method, params in exchange.connection.next(exchange):
+            self._notice(method, params)
 
     def _listen(self) -> None:
         """Waits for notifications, and for nothing else."""
         connection = self._connection
         assert connection is not None
-        for method, params in connection.next(Exchange(0, "events.subscribe", False)):
-            self._notice(method, params)
+        exchange = Exchange(0, "events.subscribe", False)
+        exchange.connection = connection
+        self._wait(exchange)
         if connection.closed:
             raise ConnectionLost("the daemon closed the connection over which its events came", True)
 

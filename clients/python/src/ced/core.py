@@ -17,13 +17,14 @@ from .errors import CedError, ConnectionLost, TooLarge, error_from
 from .events import Event, EventReader, Map, is_event
 
 REQUEST, RESPONSE, NOTIFICATION = 0, 1, 2
+CHUNK = 1 << 16
 Notice = Tuple[str, Map]
 
 
 class Exchange:
     """One request that was sent: its events and its answer as they come."""
 
-    __slots__ = ("msgid", "method", "run_id", "events", "reader", "done", "wake", "connection", "_result",
+    __slots__ = ("msgid", "method", "run_id", "events", "reader", "done", "wake", "connection", "unsent", "_result",
                  "_failure")
 
     def __init__(self, msgid: int, method: str, wants_events: bool) -> None:
@@ -35,6 +36,7 @@ class Exchange:
         self.done = False
         self.wake: Optional[Callable[[], None]] = None  # the connection is told to look again
         self.connection: Any = None  # over which it was sent
+        self.unsent = False  # the connection has taken nothing of it
         self._result: Any = None
         self._failure: Optional[CedError] = None
 
@@ -65,12 +67,23 @@ class Exchange:
             self.wake()
 
 
-class Core:
-    """The state of one connection."""
+class Source:
+    """What an Unpacker reads from."""
 
-    def __init__(self) -> None:
+    __slots__ = ("read",)
+
+    def __init__(self, read: Callable[[int], bytes]) -> None:
+        self.read = read
+
+
+class Core:
+    """The state of one connection. With `read`, it takes bytes from there; else `feed` gives them."""
+
+    def __init__(self, read: Optional[Callable[[int], bytes]] = None) -> None:
         self._packer = msgpack.Packer(use_bin_type=True)
-        self._unpacker = msgpack.Unpacker(raw=False, max_buffer_size=1 << 31)
+        self._unpacker = msgpack.Unpacker(Source(read) if read else None, raw=False, read_size=CHUNK,
+                                          max_buffer_size=1 << 31)
+        self._came: Deque[Any] = deque()  # what `receive` got
         self._numbers = itertools.count(1)
         self._open: Dict[int, Exchange] = {}
         self._runs: Dict[str, Exchange] = {}
@@ -93,6 +106,10 @@ class Core:
         packed: bytes = self._packer.pack([REQUEST, next(self._numbers) & 0xFFFFFFFF, method, [params]])
         return packed
 
+    def forget(self, exchange: Exchange) -> None:
+        """Nobody waits for it."""
+        self._open.pop(exchange.msgid, None)
+
     def watch(self, exchange: Exchange) -> None:
         """Ends an exchange that no answer ends when the connection is lost."""
         self._open[exchange.msgid] = exchange
@@ -102,10 +119,28 @@ class Core:
         self._unpacker.feed(data)
         notices: List[Notice] = []
         for message in self._unpacker:
-            if message[0] == RESPONSE:
-                self._answer(*message[1:4])
-            elif message[0] == NOTIFICATION:
-                self._notice(message[1], message[2][0] if message[2] else {}, notices)
+            self._message(message, notices)
+        return notices
+
+    def receive(self) -> bool:
+        """Waits for one message. False if the connection has ended.
+
+        Ctrl-C may end it at any place. No message is lost then: nothing of Python runs between the socket and
+        the list of what came.
+        """
+        if not self._came:
+            self._came.extend(itertools.islice(self._unpacker, 1))
+        return bool(self._came)
+
+    def take(self) -> List[Notice]:
+        """Takes what `receive` got. Gives the notifications that belong to no request.
+
+        A message that Ctrl-C interrupts is taken again.
+        """
+        notices: List[Notice] = []
+        while self._came:
+            self._message(self._came[0], notices)
+            self._came.popleft()
         return notices
 
     def lost(self, why: str) -> None:
@@ -117,15 +152,21 @@ class Core:
             exchange.end(None, ConnectionLost(f"the connection to ced was lost before the answer to "
                                               f"{exchange.method} came: {why}", True, exchange.run_id))
 
+    def _message(self, message: Any, notices: List[Notice]) -> None:
+        if message[0] == RESPONSE:
+            self._answer(*message[1:4])
+        elif message[0] == NOTIFICATION:
+            self._notice(message[1], message[2][0] if message[2] else {}, notices)
+
     def _answer(self, msgid: int, error: Optional[Map], result: Any) -> None:
-        exchange = self._open.pop(msgid, None)
+        exchange = self._open.get(msgid)
         if exchange is None:
             return
-        if exchange.run_id is not None:
-            self._runs.pop(exchange.run_id, None)
         failure = None if error is None else error_from(error)
         self.ending = self.ending or isinstance(failure, TooLarge)
         exchange.end(result, failure)
+        self._runs.pop(exchange.run_id or "", None)
+        self._open.pop(msgid, None)
 
     def _notice(self, method: str, params: Map, notices: List[Notice]) -> None:
         if method == "run.started":

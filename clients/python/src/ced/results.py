@@ -17,12 +17,14 @@ Text = Union[str, bytes]
 Bytes = bytes  # a field of Artifact is called bytes, as in the protocol
 
 class _Plan:
-    """How a class is made of a map: what reads its keys, and what it has where a key is absent."""
+    """How a class is made of a map: what reads its keys, and what makes a value where a key is absent.
+
+    All other defaults are the class's own attributes.
+    """
 
     def __init__(self, cls: Any) -> None:
         own = [each for each in fields(cls) if each.name != "raw"]
         self.readers: Dict[str, Optional[Callable[[Any], Any]]] = {each.name: each.metadata.get("read") for each in own}
-        self.defaults = {each.name: each.default for each in own if each.default is not MISSING}
         self.factories = [(each.name, each.default_factory) for each in own if each.default_factory is not MISSING]
 
 
@@ -36,7 +38,6 @@ def read(cls: Type[T], raw: Map) -> T:
         plan = _plans[cls] = _Plan(cls)
     made = cls.__new__(cls)
     values = made.__dict__
-    values.update(plan.defaults)
     values["raw"] = raw
     readers = plan.readers
     for name, value in raw.items():

@@ -95,16 +95,15 @@ class Operation:
     def __init__(self, settings: Settings, method: str, params: Map, tools: Mapping[str, Tool] = NO_TOOLS,
                  on_parked: Optional[Callable[[Parked], None]] = None, streamed: bool = False) -> None:
         self._settings = settings
-        self._method = method
-        self._params = params
+        self.send = Send(method, params, streamed or bool(tools) or on_parked is not None)
         self._tools = tools
         self._on_parked = on_parked or settings.on_parked
-        self._wants_events = streamed or bool(tools) or on_parked is not None
+        self._patience = time.monotonic() + settings.busy_s
         self._heard = False  # an event of it came: a second run could not be told from the first
         self._exchange: Optional[Exchange] = None
         self._canceled = False
         self._lost = False  # with its connection, and it may be sent again
-        if self._wants_events:
+        if self.send.wants_events:
             params["announce"] = True
 
     @property
@@ -118,35 +117,44 @@ class Operation:
         if self._exchange is not None:
             cancel(self._exchange)
 
-    def steps(self) -> Steps[Any]:
-        """Sends it, again if the daemon was busy or the connection was lost and that is safe."""
-        patience = time.monotonic() + self._settings.busy_s
+    def steps(self, pause: Optional[float] = None) -> Steps[Any]:
+        """Sends it, again if the daemon was busy or the connection was lost and that is safe.
+
+        With `pause` it was sent once, and is sent again after it.
+        """
         while True:
+            if pause is not None:
+                yield Sleep(pause)
             try:
                 return (yield from self._once())
             except (Busy, ConnectionLost) as error:
-                pause = self._pause(error)
-                if pause is None or self._canceled or time.monotonic() + pause > patience:
+                pause = self.pause(error)
+                if pause is None:
                     raise
-                log.info("%s is sent again in %.1f s: %s", self._method, pause, error)
-            yield Sleep(pause)
 
-    def _pause(self, error: Union[Busy, ConnectionLost]) -> Optional[float]:
-        """For how many seconds to wait before it is sent again, or None if that is not safe.
+    def pause(self, error: Union[Busy, ConnectionLost]) -> Optional[float]:
+        """For how many seconds to wait before it is sent again, or None if it is not."""
+        pause = None if self._canceled else self._safe_pause(error)
+        if pause is None or time.monotonic() + pause > self._patience:
+            return None
+        log.info("%s is sent again in %.1f s: %s", self.send.method, pause, error)
+        return pause
 
-        Events of a run that the caller has seen are not followed by those of another. A run with an `id`
-        is done once, however often it is sent.
+    def _safe_pause(self, error: Union[Busy, ConnectionLost]) -> Optional[float]:
+        """Events of a run that the caller has seen are not followed by those of another.
+
+        A run with an `id` is done once, however often it is sent.
         """
         if self._heard:
             return None
         if isinstance(error, Busy):
             return error.retry_after_s
         if error.sent:
-            self._lost = METHODS.get(self._method, False) or "id" in self._params
+            self._lost = METHODS.get(self.send.method, False) or "id" in self.send.params
         return RECONNECT_S if self._lost else None
 
     def _once(self) -> Steps[Any]:
-        exchange: Exchange = yield Send(self._method, self._params, self._wants_events)
+        exchange: Exchange = yield self.send
         self._exchange = exchange
         try:
             if self._canceled:
@@ -214,18 +222,25 @@ class Job:
 
     def __init__(self, code: Union[str, bytes], language: Optional[str], schema: Any, params: Dict[str, Any]) -> None:
         self._schema = schema
-        refuse_foreign(params)
-        self.on_parked: Optional[Callable[[Parked], None]] = params.pop("on_parked", None)
-        offered = params.pop("tools", None)
-        self.tools: Mapping[str, Tool] = tools_by_name(offered) if offered else NO_TOOLS
-        self.params = sent_params({"code": code, "language": language, **params})
-        if language is None and "session" not in self.params:
-            self.params["language"] = "python"
-        if "files" in self.params:
-            self.params["files"] = files_param(self.params["files"])
+        self.on_parked: Optional[Callable[[Parked], None]] = None
+        self.tools = NO_TOOLS
+        self.params: Map = {"code": code}
+        if params:
+            self._add(params)
+        if language is not None or "session" not in self.params:
+            self.params["language"] = "python" if language is None else language
         if schema is not None:
             self.params["schema"] = output_schema(schema)
-        if self.tools:
+
+    def _add(self, params: Dict[str, Any]) -> None:
+        refuse_foreign(params)
+        self.on_parked = params.pop("on_parked", None)
+        offered = params.pop("tools", None)
+        self.params.update(sent_params(params))
+        if "files" in self.params:
+            self.params["files"] = files_param(self.params["files"])
+        if offered:
+            self.tools = tools_by_name(offered)
             self.params["tools"] = [each.param() for each in self.tools.values()]
 
     def result(self, raw: Map) -> Result[Any]:
