@@ -86,6 +86,22 @@ void call_error(struct call *call, enum rpc_code code, const char *format, ...)
 	call_free(call);
 }
 
+void call_busy(struct call *call, int64_t retry_after_ms, const char *format, ...)
+{
+	char text[ERR_TEXT_MAX];
+	struct value *data = value_map(&call->arena);
+	struct rpc_error error = { .code = RPC_CODE_BUSY, .message = text, .data = data };
+	va_list args;
+
+	va_start(args, format);
+	cut_vprintf(text, sizeof(text), format, args);
+	va_end(args);
+	value_map_put(
+		&call->arena, data, "retry_after_ms", value_int(&call->arena, retry_after_ms));
+	conn_send_error(call->conn, call->msgid, &error);
+	call_free(call);
+}
+
 void call_refuse(struct call *call, const struct job_refusal *refusal)
 {
 	struct value *data = value_map(&call->arena);

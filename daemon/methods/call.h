@@ -41,6 +41,8 @@ void call_result(struct call *call, const struct value *result);
 void call_error(struct call *call, enum rpc_code code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 void call_refuse(struct call *call, const struct job_refusal *refusal); /* bad_request */
+void call_busy(struct call *call, int64_t retry_after_ms, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /* Frees a call that has been answered, or whose connection closes. */
 void call_free(struct call *call);

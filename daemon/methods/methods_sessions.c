@@ -3,8 +3,10 @@
 #include <string.h>
 
 #include "daemon/door/conn.h"
+#include "daemon/gate/budgets.h"
 #include "daemon/methods/methods.h"
 #include "daemon/news/events.h"
+#include "daemon/policy/allowances.h"
 #include "daemon/record/recorder.h"
 #include "daemon/request/known_names.h"
 #include "daemon/request/networking.h"
@@ -266,6 +268,45 @@ static bool cells_could_run(struct call *call, const struct job_spec *spec)
 	return answer == PACKAGES_FOUND;
 }
 
+/*
+ * Opening a session counts as a run that begins, since it writes as much into the record.  What it
+ * spends besides, its cells spend.  False: the call is answered.
+ */
+static bool may_open(struct call *call, const struct job_spec *spec)
+{
+	const char *full = sessions_full(call->services->sessions, call->caller.uid);
+	const struct allowance_case whom = { spec->language, spec->policy, true, call->caller.uid,
+		call->caller.gid };
+	const struct budget_spent nothing = { .end = BUDGET_NEITHER };
+	struct budgets *budgets = call->services->budgets;
+	struct budget_case what = { .uid = call->caller.uid };
+	struct budget_limits limits[BUDGET_SCOPE_COUNT];
+	struct budget_ticket ticket;
+	struct budget_refusal refusal;
+	int answer;
+
+	if (full) { /* for as long as it is so, asking again and again spends nothing */
+		call_error(call, RPC_CODE_BUSY, "%s", full);
+		return false;
+	}
+	allowances_budgets(call->services->config, &whom, limits);
+	what.limits[BUDGET_UID].runs_per_minute = limits[BUDGET_UID].runs_per_minute;
+	answer = budgets_admit(budgets, &what, clock_us(), &ticket, &refusal);
+	if (answer > 0)
+		call_busy(call, refusal.retry_after_ms,
+			"the budget of uid %u is spent: %llu of %llu runs began within a minute, "
+			"and opening a session counts as one; try again in %lld s, or ask an "
+			"administrator to reset it",
+			call->caller.uid, (unsigned long long)refusal.spent,
+			(unsigned long long)refusal.most,
+			(long long)(refusal.retry_after_ms + 999) / 1000);
+	else if (answer < 0)
+		call_error(call, RPC_CODE_INTERNAL, "no memory to look up a budget");
+	else
+		budgets_settle(budgets, &ticket, &nothing, clock_us());
+	return answer == 0;
+}
+
 static struct value *describe_opened(struct call *call, const struct session *session)
 {
 	struct fill map = fill_start(&call->arena);
@@ -315,7 +356,7 @@ static void open_checked(
 		call_refuse(call, &refusal);
 		return;
 	}
-	if (answer == 0 && !cells_could_run(call, &spec)) {
+	if (answer == 0 && (!cells_could_run(call, &spec) || !may_open(call, &spec))) {
 		arena_done(arena);
 		return;
 	}

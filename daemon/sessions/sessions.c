@@ -204,7 +204,7 @@ static unsigned open_of(const struct sessions *sessions, uint32_t uid, unsigned 
 	return own;
 }
 
-static const char *why_not(struct sessions *sessions, uint32_t uid)
+const char *sessions_full(struct sessions *sessions, uint32_t uid)
 {
 	unsigned all;
 	unsigned own = open_of(sessions, uid, &all);
@@ -228,7 +228,7 @@ struct session *session_open(
 {
 	struct session *session;
 
-	*ret_why = why_not(sessions, start->uid);
+	*ret_why = sessions_full(sessions, start->uid);
 	if (*ret_why)
 		return NULL;
 	*ret_why = "no memory for a session";

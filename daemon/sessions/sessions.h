@@ -112,6 +112,9 @@ void sessions_set(struct sessions *sessions, const struct config *config);
 
 const char *session_end_word(enum session_end end);
 
+/* NULL, or why this user cannot open another one. */
+const char *sessions_full(struct sessions *sessions, uint32_t uid);
+
 /* NULL, and *ret_why: too many are open.  Then the arena is not taken. */
 struct session *session_open(
 	struct sessions *sessions, const struct session_start *start, const char **ret_why);

@@ -269,9 +269,14 @@ def users():
     admin.call("admin.resume")
     eq((sessions(), sessions(stranger)), ({}, {}), "none is left")
     ok(hers, "two of another user")
+    close(opened(stranger), by=stranger)
+    error, _ = answer("session.open", by=stranger, language="python")
+    eq((error["code"], error["data"]["retry_after_ms"] > 0), ("busy", True), "a session counts as a run, and one that found no room does not")
+    ok("the budget of uid 4004 is spent: 3 of 3 runs began within a minute" in error["message"], "which is said", error)
+    admin.call("admin.reset_budget", uid=OTHER)
     session = opened(stranger)
-    results = [answer("run", by=stranger, session=session, code="1") for _ in range(4)]
-    eq([result["outcome"] for _, result in results], ["ok"] * 3 + ["budget_exceeded"], "budgets count cells")
+    results = [answer("run", by=stranger, session=session, code="1") for _ in range(3)]
+    eq([result["outcome"] for _, result in results], ["ok"] * 2 + ["budget_exceeded"], "budgets count cells, and that the session was opened")
     close(session, by=stranger)
 
 
