@@ -14,7 +14,7 @@ from typing import (TYPE_CHECKING, Any, AsyncIterator, Awaitable, Callable, Dict
 
 from . import steps as does
 from .core import Core, Exchange
-from .errors import NotFound
+from .errors import Busy, ConnectionLost, NotFound
 from .events import Event, Map, Parked
 from .files import blob_parts
 from .methods import Methods, sent_params
@@ -272,7 +272,7 @@ class AsyncClient(Methods[Awaitable[Map]]):
                   **params: Any) -> Result[Any]:
         """Runs a program and gives its result, whatever becomes of the program. See Client.run."""
         job = Job(code, language, schema, params)
-        return job.result(await self._run(self._operation("run", job).steps()))
+        return job.result(await self._do(self._operation("run", job)))
 
     def stream(self, code: Union[str, bytes], language: Optional[str] = None, *, schema: Any = None,
                **params: Unpack[RunParams]) -> AsyncStream[Any]:
@@ -284,7 +284,7 @@ class AsyncClient(Methods[Awaitable[Map]]):
         """Starts a run that goes on without this client; `wait` gives its result. See Client.start."""
         job = Job(code, language, schema, {**params})
         job.params["detach"] = True
-        return job.result_or_pending(await self._run(self._operation("run", job).steps()))
+        return job.result_or_pending(await self._do(self._operation("run", job)))
 
     async def check(self, code: Union[str, bytes], language: Optional[str] = None, *, schema: Any = None,
                     **params: Unpack[RunParams]) -> Check:
@@ -312,7 +312,7 @@ class AsyncClient(Methods[Awaitable[Map]]):
     async def runs_replay(self, run_id: str, *, deterministic: Optional[bool] = None, **params: Any) -> Replay:
         """Runs what the record holds again and compares. See Client.runs_replay."""
         job = does.replay_params({"run_id": run_id, "deterministic": deterministic, **params})
-        return does.replay(await self._run(self._operation("runs.replay", job).steps()))
+        return does.replay(await self._do(self._operation("runs.replay", job)))
 
     def session(self, language: str = "python", **params: Unpack[SessionParams]) -> _Opening:
         """Opens a session: `async with client.session() as session` or `session = await client.session()`."""
@@ -338,8 +338,7 @@ class AsyncClient(Methods[Awaitable[Map]]):
 
     async def call(self, method: str, params: Optional[Map] = None) -> Map:
         """Sends any method. The keys of params and answer are those of docs/PROTOCOL.md."""
-        operation = Operation(self._settings, method, sent_params(params or {}))
-        answer: Map = await self._run(operation.steps())
+        answer: Map = await self._do(Operation(self._settings, method, sent_params(params or {})))
         return answer
 
     async def close(self) -> None:
@@ -363,12 +362,28 @@ class AsyncClient(Methods[Awaitable[Map]]):
         job.params["stream"] = True
         return AsyncStream(self, self._operation("run", job, True), lambda raw: seen(job.result(raw)))
 
-    async def _run(self, steps: Steps[T]) -> T:
+    async def _do(self, operation: Operation) -> Any:
+        """The answer. Without events it is mostly there at the first try, which needs no steps: they cost more."""
+        if operation.send.wants_events:
+            return await self._run(operation.steps())
+        exchange = await self._send(operation.send)
+        try:
+            while not exchange.done:
+                await exchange.connection.next(exchange)
+            return exchange.result()
+        except (Busy, ConnectionLost) as error:
+            pause = operation.pause(error)
+            if pause is None:
+                raise
+        finally:
+            does.cancel(exchange)
+        return await self._run(operation.steps(pause))
+
+    async def _run(self, steps: Steps[Any]) -> Any:
         while True:
             came = await self._advance(steps)
             if isinstance(came, does.Finished):
-                answer: T = came.value
-                return answer
+                return came.value
 
     async def _advance(self, steps: Steps[Any]) -> Union[Event, does.Finished]:
         """Carries out steps up to the next event, or to their end."""
