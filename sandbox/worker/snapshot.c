@@ -36,6 +36,10 @@ struct entry {
 struct offset {
 	int fd;
 	off_t at;
+	bool is_copied; /* the file has no name any more: `copy` has its contents */
+	dev_t dev;
+	ino_t ino;
+	struct entry copy; /* without a path */
 };
 
 struct snapshot {
@@ -267,6 +271,58 @@ static int by_path(const void *left, const void *right)
 	return strcmp(a->path, b->path);
 }
 
+static bool is_taken(const struct snapshot *snapshot, const struct stat *status)
+{
+	for (size_t i = 0; i < snapshot->offset_count; i++) {
+		const struct offset *offset = &snapshot->offsets[i];
+
+		if (offset->is_copied && offset->dev == status->st_dev &&
+			offset->ino == status->st_ino)
+			return true;
+	}
+	return false;
+}
+
+static int read_bytes(int fd, char *bytes, size_t len)
+{
+	for (size_t at = 0; at < len;) {
+		ssize_t got = pread(fd, bytes + at, len - at, (off_t)at);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -1;
+		if (got == 0)
+			break; /* it has become shorter */
+		at += (size_t)got;
+	}
+	return 0;
+}
+
+/* Deleted files that are open for reading and writing, such as those of Python's tempfile. */
+static int copy_nameless(struct snapshot *snapshot, struct offset *offset, struct err *err)
+{
+	const int flags = fcntl(offset->fd, F_GETFL);
+	struct stat status;
+
+	if (flags < 0 || (flags & O_ACCMODE) != O_RDWR || fstat(offset->fd, &status) < 0 ||
+		!S_ISREG(status.st_mode) || status.st_nlink > 0 || is_taken(snapshot, &status))
+		return 0;
+	snapshot->bytes += (uint64_t)status.st_size;
+	if (snapshot->bytes > SESSION_FILES_BYTES_MAX)
+		return err_set(err, ERR_TOO_BIG, "the files are too large");
+	offset->copy.len = (size_t)status.st_size;
+	offset->copy.data = calloc(1, offset->copy.len ? offset->copy.len : 1);
+	if (!offset->copy.data)
+		return err_set(err, ERR_MEMORY, "no memory for a file");
+	if (read_bytes(offset->fd, offset->copy.data, offset->copy.len) < 0)
+		return err_sys(err, "read a deleted file");
+	offset->dev = status.st_dev;
+	offset->ino = status.st_ino;
+	offset->is_copied = true;
+	return 0;
+}
+
 static int take_offsets(struct snapshot *snapshot, struct err *err)
 {
 	struct rlimit limit;
@@ -277,10 +333,15 @@ static int take_offsets(struct snapshot *snapshot, struct err *err)
 	if (!snapshot->offsets)
 		return err_set(err, ERR_MEMORY, "no memory for offsets");
 	for (int fd = 0; fd < FDS_MAX && (rlim_t)fd < limit.rlim_cur; fd++) {
-		off_t at = lseek(fd, 0, SEEK_CUR);
+		struct offset *offset = &snapshot->offsets[snapshot->offset_count];
 
-		if (at >= 0)
-			snapshot->offsets[snapshot->offset_count++] = (struct offset){ fd, at };
+		offset->fd = fd;
+		offset->at = lseek(fd, 0, SEEK_CUR);
+		if (offset->at < 0)
+			continue;
+		snapshot->offset_count++;
+		if (copy_nameless(snapshot, offset, err) < 0)
+			return -1;
 	}
 	return 0;
 }
@@ -345,6 +406,8 @@ void snapshot_free(struct snapshot *snapshot)
 		free(snapshot->entries[i].data);
 	}
 	free(snapshot->entries);
+	for (size_t i = 0; i < snapshot->offset_count; i++)
+		free(snapshot->offsets[i].copy.data);
 	free(snapshot->offsets);
 	free(snapshot);
 }
@@ -584,6 +647,42 @@ static int make_back(const struct entry *entry, struct anew *anew, struct err *e
 	return 0;
 }
 
+static int empty_nameless(const struct snapshot *snapshot, struct err *err)
+{
+	for (size_t i = 0; i < snapshot->offset_count; i++)
+		if (snapshot->offsets[i].is_copied && ftruncate(snapshot->offsets[i].fd, 0) < 0)
+			return err_sys(err, "size of a deleted file");
+	return 0;
+}
+
+/* O_APPEND would move all writing to the end. */
+static int write_nameless(const struct offset *offset, struct err *err)
+{
+	const int flags = fcntl(offset->fd, F_GETFL);
+
+	if (flags < 0 || (flags & O_APPEND && fcntl(offset->fd, F_SETFL, flags & ~O_APPEND) < 0))
+		return err_sys(err, "flags of a deleted file");
+	if (ftruncate(offset->fd, (off_t)offset->copy.len) < 0 ||
+		write_pages(offset->fd, &offset->copy) < 0)
+		return err_sys(err, "write a deleted file");
+	if (flags & O_APPEND && fcntl(offset->fd, F_SETFL, flags) < 0)
+		return err_sys(err, "flags of a deleted file");
+	return 0;
+}
+
+/* Contents and places of what is open. */
+static int settle_open_files(const struct snapshot *snapshot, struct err *err)
+{
+	for (size_t i = 0; i < snapshot->offset_count; i++) {
+		const struct offset *offset = &snapshot->offsets[i];
+
+		if (offset->is_copied && write_nameless(offset, err) < 0)
+			return -1;
+		(void)lseek(offset->fd, offset->at, SEEK_SET);
+	}
+	return 0;
+}
+
 /* Last, since writing into a folder changes its time, and its mode may forbid it. */
 static int settle_folders(const struct snapshot *snapshot, struct err *err)
 {
@@ -624,13 +723,14 @@ int snapshot_put_back(const struct snapshot *snapshot, char *ret_anew, size_t si
 	};
 	struct anew anew = { .paths = ret_anew, .size = size };
 
-	if (open_roots(snapshot, err) < 0 || walk_roots(&walk, snapshot->roots, err) < 0)
+	if (empty_nameless(snapshot, err) < 0 || open_roots(snapshot, err) < 0 ||
+		walk_roots(&walk, snapshot->roots, err) < 0)
 		return -1;
 	for (size_t i = 0; i < snapshot->count; i++)
 		if (make_back(&snapshot->entries[i], &anew, err) < 0)
 			return -1;
-	for (size_t i = 0; i < snapshot->offset_count; i++)
-		(void)lseek(snapshot->offsets[i].fd, snapshot->offsets[i].at, SEEK_SET);
+	if (settle_open_files(snapshot, err) < 0)
+		return -1;
 	*ret_len = anew.len;
 	return settle_folders(snapshot, err) < 0 ? -1 : settle_roots(snapshot, err);
 }

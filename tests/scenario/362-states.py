@@ -64,6 +64,15 @@ third = s.cell("x = 3")
 eq((third["session"]["from"], third["session"]["state"]), (4, 5), "the path goes on with new numbers")
 s.close()
 
+s = Session()
+s.cell("import tempfile; t = tempfile.TemporaryFile(); t.write(b'one'); t.flush()")
+s.cell("t.write(b' more'); t.flush(); t.seek(1)")
+s.rollback(1)
+eq(s.value("t.tell(), (t.seek(0), t.read())[1]"), "3 b'one'", "a deleted file that is open goes back as well")
+s.cell("u = tempfile.TemporaryFile(); t.truncate(40 << 20); u.truncate(40 << 20)")
+eq(s.settled().get("not_kept"), "files", "and counts like any other file")
+s.close()
+
 s = Session(states=4)
 s.cell("x = [1]")
 for branch in "abc":

@@ -106,6 +106,58 @@ TEST(an_open_file_sees_its_old_contents_at_its_old_place)
 	end();
 }
 
+TEST(a_deleted_file_that_is_open_comes_back)
+{
+	struct snapshot *snapshot;
+	char bytes[8] = "";
+	int fd, appends, reads;
+
+	begin();
+	put("a", "abcdef", 0600);
+	fd = open("a", O_RDWR | O_CLOEXEC);
+	appends = open("a", O_RDWR | O_APPEND | O_CLOEXEC);
+	reads = open("a", O_RDONLY | O_CLOEXEC);
+	CHECK(fd >= 0 && appends >= 0 && reads >= 0 && unlink("a") == 0);
+	CHECK(lseek(fd, 2, SEEK_SET) == 2);
+	snapshot = snapshot_take(roots, &err);
+	CHECK(snapshot != NULL);
+	CHECK(ftruncate(fd, 1) == 0 && write(appends, "later", 5) == 5 && write(fd, "!", 1) == 1);
+	CHECK_EQ_INT(snapshot_put_back(snapshot, anew, sizeof(anew), &anew_len, &err), 0);
+	CHECK_EQ_INT(anew_len, 0);
+	CHECK(pread(reads, bytes, sizeof(bytes) - 1, 0) == 6 && strcmp(bytes, "abcdef") == 0);
+	CHECK_EQ_INT(lseek(fd, 0, SEEK_CUR), 2);
+	CHECK(write(appends, "+", 1) == 1 && lseek(appends, 0, SEEK_CUR) == 7);
+	snapshot_free(snapshot);
+	close(fd);
+	close(appends);
+	close(reads);
+	end();
+}
+
+TEST(a_deleted_file_that_only_appends_comes_back)
+{
+	struct snapshot *snapshot;
+	char bytes[8] = "";
+	int fd;
+
+	begin();
+	put("a", "abcdef", 0600);
+	fd = open("a", O_RDWR | O_APPEND | O_CLOEXEC);
+	CHECK(fd >= 0 && unlink("a") == 0);
+	snapshot = snapshot_take(roots, &err);
+	CHECK(snapshot != NULL);
+	CHECK(write(fd, "later", 5) == 5);
+	CHECK_EQ_INT(snapshot_put_back(snapshot, anew, sizeof(anew), &anew_len, &err), 0);
+	CHECK(pread(fd, bytes, sizeof(bytes) - 1, 0) == 6 && strcmp(bytes, "abcdef") == 0);
+	CHECK(fcntl(fd, F_GETFL) & O_APPEND);
+	snapshot_free(snapshot);
+	CHECK(ftruncate(fd, (off_t)SESSION_FILES_BYTES_MAX + 1) == 0);
+	CHECK(snapshot_take(roots, &err) == NULL);
+	CHECK_EQ_INT(err.code, ERR_TOO_BIG);
+	close(fd);
+	end();
+}
+
 TEST(files_and_folders_that_nobody_may_read_come_back_as_well)
 {
 	struct snapshot *snapshot;
