@@ -412,35 +412,49 @@ static void show_calls(struct cli *cli, const struct value *record)
 }
 
 /* "api.example.org:443  allowed, 3 times, 1.2 KiB up, 40 KiB down" */
+static void show_connection(struct cli *cli, const struct value *row)
+{
+	const bool allowed = strcmp(page_text(cli, row, "verdict"), "allowed") == 0;
+	const char *why = page_text(cli, row, "why");
+	const char *address = page_text(cli, row, "address");
+
+	say(&cli->out, allowed ? PAINT_PLAIN : PAINT_RED, "  %s %s:%s%s%s  %s%s%s, %s",
+		output_mark(&cli->out, allowed ? MARK_GOOD : MARK_BAD), page_text(cli, row, "host"),
+		page_text(cli, row, "port"), address[0] ? " at " : "", address,
+		page_text(cli, row, "verdict"), why[0] ? ", " : "", why,
+		page_number(cli, "count", value_get(row, "count")));
+	say(&cli->out, PAINT_DIM, "  (%s up, %s down)\n",
+		page_number(cli, "up_bytes", value_get(row, "up")),
+		page_number(cli, "down_bytes", value_get(row, "down")));
+}
+
+/* "and 3 connections of other kinds, 12 KiB" */
+static void show_other_connections(struct cli *cli, const struct value *record)
+{
+	const struct value *others = value_get(record, "connections_others");
+	const struct value *bytes = value_get(record, "connections_others_bytes");
+
+	if (!others)
+		return;
+	say(&cli->out, PAINT_DIM, "  and %s connections of other kinds",
+		output_text(&cli->arena, others));
+	if (bytes)
+		say(&cli->out, PAINT_DIM, ", %s", page_number(cli, "up_bytes", bytes));
+	say(&cli->out, PAINT_DIM, "\n");
+}
+
 void record_show_connections(struct cli *cli, const struct value *record)
 {
 	const struct value *rows = value_get(record, "connections");
-	const struct value *others = value_get(record, "connections_others");
 
 	if (!value_is(rows, VALUE_LIST))
 		return;
 	output_heading(&cli->out, "network");
 	if (!value_at(rows, 0))
 		say(&cli->out, PAINT_DIM, "  no connections\n");
-	for (size_t i = 0; value_at(rows, i); i++) {
-		const struct value *row = value_at(rows, i);
-		bool allowed = strcmp(page_text(cli, row, "verdict"), "allowed") == 0;
-		const char *why = page_text(cli, row, "why");
-		const char *address = page_text(cli, row, "address");
-
-		say(&cli->out, allowed ? PAINT_PLAIN : PAINT_RED, "  %s %s:%s%s%s  %s%s%s, %s",
-			output_mark(&cli->out, allowed ? MARK_GOOD : MARK_BAD),
-			page_text(cli, row, "host"), page_text(cli, row, "port"),
-			address[0] ? " at " : "", address, page_text(cli, row, "verdict"),
-			why[0] ? ", " : "", why,
-			page_number(cli, "count", value_get(row, "count")));
-		say(&cli->out, PAINT_DIM, "  (%s up, %s down)\n",
-			page_number(cli, "up_bytes", value_get(row, "up")),
-			page_number(cli, "down_bytes", value_get(row, "down")));
-	}
-	if (others)
-		say(&cli->out, PAINT_DIM, "  and %s connections of other kinds\n",
-			output_text(&cli->arena, others));
+	for (size_t i = 0; value_at(rows, i); i++)
+		show_connection(cli, value_at(rows, i));
+	show_other_connections(cli, record);
 	if (value_as_bool(value_get(record, "connections_lost"), false))
 		say(&cli->out, PAINT_RED,
 			"  the process that makes connections ended: some may be missing\n");

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 import time
 
@@ -299,6 +300,8 @@ told = {(row["host"], row["verdict"]): row["up"] for row in hidden["connections"
 eq(told.get(("api.test", "limit"), 0), 50000, "connections that are denied leave room for the row of one that reaches its limit", )
 eq((sum(row["verdict"] == "denied" for row in hidden["connections"]), hidden["connections_others"]), (64, 76),
    "those that have no row are counted")
+shown = subprocess.run(["cectl", "show", hidden["run_id"]], capture_output=True, text=True, check=False).stdout
+ok("and 76 connections of other kinds\n" in shown, "and cectl says so", shown)
 hidden = run(f"""
 {ENDED_BY_SINK}
 s = socket.create_connection(('api.test', {SINK}))
