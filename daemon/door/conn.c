@@ -458,6 +458,21 @@ static bool decode_elsewhere(struct conn *conn, const struct decoded *decoded)
 	return true;
 }
 
+/* The messages behind it are none the worse.  One that no answer can name ends the connection. */
+static void refuse_deep(struct conn *conn, char *bytes, size_t len)
+{
+	char text[80];
+	uint32_t msgid = 0;
+
+	cut_printf(
+		text, sizeof(text), "message nests deeper than %u levels", conn->frame.depth_max);
+	if (rpc_peek_msgid(bytes, len, &msgid))
+		refuse(conn, msgid, RPC_CODE_BAD_REQUEST, "depth", text);
+	else
+		close_conn(conn, text);
+	free(bytes);
+}
+
 /* Takes over `bytes`. */
 static void take_message(struct conn *conn, char *bytes, size_t len)
 {
@@ -507,8 +522,7 @@ static void break_off(struct conn *conn, const struct err *err)
 	else if (has_msgid && err->code == ERR_TOO_BIG)
 		refuse(conn, msgid, RPC_CODE_TOO_LARGE, "too_large", err->text);
 	else if (has_msgid)
-		refuse(conn, msgid, RPC_CODE_BAD_REQUEST,
-			conn->frame.scanner.is_too_deep ? "depth" : "syntax", err->text);
+		refuse(conn, msgid, RPC_CODE_BAD_REQUEST, "syntax", err->text);
 	close_conn(conn, err->text);
 }
 
@@ -547,7 +561,7 @@ static void take_messages(struct conn *conn)
 		if (got > 0) {
 			timer_close(conn->deadline);
 			conn->deadline = NULL;
-			take_message(conn, bytes, len);
+			(conn->frame.is_deep ? refuse_deep : take_message)(conn, bytes, len);
 		} else if (got < 0) {
 			break_off(conn, &err);
 		} else {
@@ -711,6 +725,7 @@ int conn_start(struct services *services, uv_stream_t *listener)
 	conn->heard_ms = clock_ms();
 	conn->refs = 1;
 	frame_init(&conn->frame, services->config->message_bytes, WIRE_DEPTH_DEFAULT);
+	conn->frame.passes_deep = true;
 	(void)uv_pipe_init(services->loop, &conn->pipe, 0);
 	conn->pipe.data = conn;
 	if (uv_accept(listener, (uv_stream_t *)&conn->pipe) < 0 || learn_caller(conn) < 0)

@@ -125,6 +125,7 @@ int frame_next(struct frame *frame, char **ret_bytes, size_t *ret_len, struct er
 	if (waiting == 0)
 		return 0;
 
+	frame->scanner.passes_deep = frame->passes_deep;
 	scanned = wire_scan(&frame->scanner, frame->in.bytes + frame->at, waiting, &len, err);
 	frame->broken = scanned < 0;
 	if (scanned <= 0)
@@ -133,6 +134,7 @@ int frame_next(struct frame *frame, char **ret_bytes, size_t *ret_len, struct er
 	message = take_message(frame, len);
 	if (!message)
 		return err_set(err, ERR_MEMORY, "no memory for a message of %zu bytes", len);
+	frame->is_deep = frame->scanner.is_too_deep;
 	wire_scanner_init(&frame->scanner, frame->message_max, frame->depth_max);
 	*ret_bytes = message;
 	*ret_len = len;

@@ -25,6 +25,8 @@ struct frame {
 	size_t message_max;
 	unsigned depth_max;
 	bool broken;
+	bool passes_deep; /* of the owner: a message that nests too deep is returned, and is_deep */
+	bool is_deep;     /* the message that was returned last nests too deep to be decoded */
 };
 
 void frame_init(struct frame *frame, size_t message_max, unsigned depth_max);

@@ -33,11 +33,15 @@ struct wire_scanner {
 	size_t at;      /* offset of the next head; may be past the bytes that have arrived */
 	size_t missing; /* objects still expected, at all levels */
 	unsigned depth;
-	bool is_too_deep;              /* why the scan failed: the nesting */
+	bool passes_deep; /* of the owner: nesting too deep does not end the scan */
+	bool is_too_deep; /* the nesting: why the scan failed, or what the owner looks at */
 	uint64_t left[WIRE_DEPTH_MAX]; /* objects still expected, at each level */
 };
 
-/* Prepares for the first byte of a message.  `depth_max` is at most WIRE_DEPTH_MAX. */
+/*
+ * Prepares for the first byte of a message.  `depth_max` is at most WIRE_DEPTH_MAX.  An owner that
+ * wants the length of a message that nests too deep sets passes_deep then.
+ */
 void wire_scanner_init(struct wire_scanner *scanner, size_t size_max, unsigned depth_max);
 
 /*

@@ -13,14 +13,22 @@ void wire_scanner_init(struct wire_scanner *scanner, size_t size_max, unsigned d
 	scanner->at = 0;
 	scanner->missing = 1;
 	scanner->depth = 0;
+	scanner->passes_deep = false;
 	scanner->is_too_deep = false;
 }
 
-/* Enters a list or map that is not empty. */
+/*
+ * Enters a list or map that is not empty.  Below a level that is too deep no more levels are counted:
+ * `missing` alone says where the message ends.
+ */
 static int descend(struct wire_scanner *scanner, uint64_t children, struct err *err)
 {
+	if (scanner->is_too_deep)
+		return 0;
 	if (scanner->depth >= scanner->depth_max) {
 		scanner->is_too_deep = true;
+		if (scanner->passes_deep)
+			return 0;
 		return err_set(err, ERR_INVALID, "message nests deeper than %u levels",
 			scanner->depth_max);
 	}
@@ -33,13 +41,14 @@ static int descend(struct wire_scanner *scanner, uint64_t children, struct err *
 static void count_object(struct wire_scanner *scanner)
 {
 	scanner->missing--;
-	if (scanner->depth > 0)
+	if (scanner->depth > 0 && !scanner->is_too_deep)
 		scanner->left[scanner->depth - 1]--;
 }
 
 static void ascend(struct wire_scanner *scanner)
 {
-	while (scanner->depth > 0 && scanner->left[scanner->depth - 1] == 0)
+	while (!scanner->is_too_deep && scanner->depth > 0 &&
+		scanner->left[scanner->depth - 1] == 0)
 		scanner->depth--;
 }
 

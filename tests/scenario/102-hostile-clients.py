@@ -91,7 +91,11 @@ messages, closed = answer(request_head + b"\x81\xa4code\xc6" + struct.pack(">I",
 eq((code_of(messages), closed), ("too_large", True), "a 2 GiB length is told and ends the connection")
 
 messages, closed = answer(request_head + b"\x91" * 10000 + b"\x00")
-eq((code_of(messages), closed), ("bad_request", True), "nesting of 10,000 is told and ends it")
+eq((code_of(messages), closed), ("bad_request", False), "nesting of 10,000 is told")
+deep = request_head + b"\x91" * 10000 + b"\x00"
+messages, closed = answer(deep.replace(b"\x05", b"\x06", 1) + msgpack.packb([0, 7, "run", [{"language": "python", "code": "print(1)"}]]))
+eq(([(message[1], message[2] and message[2]["data"]["reason"]) for message in messages], closed), ([(6, "depth"), (7, None)], False),
+   "and the message behind it is answered")
 
 messages, closed = answer(msgpack.packb([0, 5, "run", [{"language": "python", "code": "1", "kode": 2}]]))
 eq(code_of(messages), "bad_request", "an unknown key is refused")

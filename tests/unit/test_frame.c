@@ -182,6 +182,28 @@ TEST(messages_before_a_broken_one_still_come_out)
 	CHECK_EQ_INT(frame_next(frame, &bytes, &len, &err), -1);
 }
 
+TEST(a_message_that_nests_too_deep_is_told_and_those_behind_it_come_out)
+{
+	WITH_FRAME(frame, 1000);
+	char *bytes = NULL;
+	size_t len = 0;
+	struct err err = ERR_INIT;
+
+	frame->passes_deep = true;
+	for (int i = 0; i < 40; i++)
+		CHECK(frame_push(frame, "\x91", 1) == 0);
+	CHECK_EQ_INT(frame_next(frame, &bytes, &len, &err), 0);
+	CHECK(frame_push(frame, "\xc0\xc0", 2) == 0);
+	CHECK_EQ_INT(frame_next(frame, &bytes, &len, &err), 1);
+	CHECK_EQ_INT(len, 41);
+	CHECK(frame->is_deep);
+	free(bytes);
+	CHECK_EQ_INT(frame_next(frame, &bytes, &len, &err), 1);
+	CHECK_EQ_INT(len, 1);
+	CHECK(!frame->is_deep);
+	free(bytes);
+}
+
 TEST(a_declared_length_reserves_nothing)
 {
 	WITH_FRAME(frame, (size_t)1 << 30);

@@ -137,6 +137,28 @@ TEST(a_scan_knows_whether_nesting_is_what_it_refused)
 	CHECK(scanner.is_too_deep);
 }
 
+TEST(a_scan_that_passes_nesting_knows_where_the_message_ends)
+{
+	/* [[[[]], {0: [[]]}], 0] and a nil behind it */
+	static const char bytes[] = "\x92\x92\x91\x91\x90\x81\x00\x91\x90\x00\xc0";
+	struct wire_scanner scanner;
+	size_t len = 0;
+
+	for (unsigned depth = 0; depth < 5; depth++)
+		for (size_t cut = 1; cut < 10; cut++) {
+			wire_scanner_init(&scanner, MEGABYTE, depth);
+			scanner.passes_deep = true;
+			CHECK_EQ_INT(wire_scan(&scanner, bytes, cut, &len, NULL), 0);
+			CHECK_EQ_INT(wire_scan(&scanner, bytes, 11, &len, NULL), 1);
+			CHECK_EQ_INT(len, 10);
+			CHECK_EQ_INT(scanner.is_too_deep, true);
+		}
+	wire_scanner_init(&scanner, MEGABYTE, 5);
+	scanner.passes_deep = true;
+	CHECK_EQ_INT(wire_scan(&scanner, bytes, 11, &len, NULL), 1);
+	CHECK(!scanner.is_too_deep);
+}
+
 TEST(many_levels_that_end_together_are_all_left)
 {
 	static const char bytes[] = "\x92\x92\x92\x92\x90\x90\x90\x90\x90";
