@@ -22,6 +22,7 @@ export interface ClientOptions {
 	reconnectMs?: number;
 }
 
+const CANCEL_MS = 2000; // for a daemon to answer a cancel
 const PART = 4 << 20; // of a blob, and of a page of output
 const OPTIONS = ["socket", "busyMs", "reconnectMs"]; // the keys of ClientOptions
 
@@ -32,6 +33,25 @@ function clientOptions(options: ClientOptions): ClientOptions {
 	if (unknown !== undefined)
 		throw new TypeError(`new Client() has no option "${unknown}"; known are: ${OPTIONS.join(", ")}`);
 	return options;
+}
+
+/** Why a run's answer is not waited for any more: the caller's own error, or the reason of its signal. */
+class Stopped {
+	constructor(readonly why: unknown) {}
+}
+
+const wasClosed = (): ConnectionLost => new ConnectionLost("this client was closed", false);
+
+/** What the promise gives, or the signal's reason as soon as it aborts. */
+function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+	if (!signal) return promise;
+	return new Promise((resolve, reject) => {
+		const abort = (): void => reject(signal.reason);
+		const over = (): void => signal.removeEventListener("abort", abort);
+		signal.addEventListener("abort", abort, { once: true });
+		if (signal.aborted) abort();
+		promise.finally(over).then(resolve, reject);
+	});
 }
 
 /** Symbol.asyncDispose where the runtime has it; older ones get a symbol that nobody uses. */
@@ -52,6 +72,7 @@ export class Client {
 	private connecting: Promise<Connection> | undefined;
 	private connection: Connection | undefined;
 	private connected = false;
+	private wanting = 0; // how many requests wait for a connection
 	private closed = false;
 	private readonly listeners = new Map<string, Listener>();
 	private readonly sessions = new Map<string, Session>();
@@ -75,10 +96,11 @@ export class Client {
 	async run<T = unknown>(code: string | Uint8Array, options: RunOptions<T> = {}): Promise<Result<T>> {
 		byName("run", options);
 		options.signal?.throwIfAborted();
-		const params = await runParams(code, options);
+		const params = await unlessAborted(runParams(code, options), options.signal);
 		// What was done by an id is not done again; but a run that others listen to has begun to answer.
 		const again = params.id !== undefined && params.tools === undefined && !params.stream && !options.onEvent;
 		const result = await this.persist(again, options.signal, (connection) => this.runOnce(connection, params, options));
+		if (result instanceof Stopped) throw result.why;
 		return finished(result, options.schema);
 	}
 
@@ -192,28 +214,41 @@ export class Client {
 
 	// --- connecting ---------------------------------------------------------------------------
 
-	private connect(): Promise<Connection> {
-		if (this.closed) return Promise.reject(new ConnectionLost("this client was closed", false));
-		if (this.connection?.open) return Promise.resolve(this.connection);
+	private async connect(signal: AbortSignal | undefined): Promise<Connection> {
+		if (this.closed) throw wasClosed();
+		if (this.connection?.open) return this.connection;
 		this.connecting ??= this.openAgain().finally(() => (this.connecting = undefined));
-		return this.connecting;
+		this.wanting++;
+		try {
+			return await unlessAborted(this.connecting, signal);
+		} finally {
+			this.wanting--;
+		}
 	}
 
-	/** A daemon that was there may be restarting, so that is waited for. */
+	/** A daemon that was there may be restarting, so that is waited for, as long as somebody wants it. */
 	private async openAgain(): Promise<Connection> {
 		const until = Date.now() + (this.connected ? this.reconnectMs : 0);
 		for (;;) {
 			try {
-				const connection = await Connection.open(this.socket);
-				connection.onNotice = (method, params) => this.notice(method, params);
-				this.connection = connection;
-				this.connected = true;
-				return connection;
+				return this.use(await Connection.open(this.socket));
 			} catch (error) {
-				if (this.closed || Date.now() >= until) throw error;
+				if (this.closed) throw wasClosed();
+				if (this.wanting === 0 || Date.now() >= until) throw error;
 				await sleep(100);
 			}
 		}
+	}
+
+	private use(connection: Connection): Connection {
+		if (this.closed) {
+			connection.close();
+			throw wasClosed();
+		}
+		connection.onNotice = (method, params) => this.notice(method, params);
+		this.connection = connection;
+		this.connected = true;
+		return connection;
 	}
 
 	private notice(method: string, params: Map_): void {
@@ -232,12 +267,12 @@ export class Client {
 	 * Sends, and sends again what nothing was done for: after `busy`, for `busyMs` at most, and after
 	 * a connection that was lost, if the request did not leave or may be done twice (`again`).
 	 */
-	private async persist(again: boolean, signal: AbortSignal | undefined,
-		send: (connection: Connection) => Promise<Map_>): Promise<Map_> {
+	private async persist<A>(again: boolean, signal: AbortSignal | undefined,
+		send: (connection: Connection) => Promise<A>): Promise<A> {
 		const until = Date.now() + this.busyMs;
 		for (let losses = 0; ; ) {
 			try {
-				return await send(await this.connect());
+				return await send(await this.connect(signal));
 			} catch (error) {
 				if (error instanceof Busy) await this.pause(error, until, signal);
 				else if (!(error instanceof ConnectionLost) || !this.mayRepeat(error, again, ++losses)) throw error;
@@ -252,31 +287,56 @@ export class Client {
 	private async pause(busy: Busy, until: number, signal: AbortSignal | undefined): Promise<void> {
 		const wait = Number(busy.data.retry_after_ms ?? 100) * (1 + Math.random() / 4);
 		if (Date.now() + wait > until) throw busy;
-		await sleep(wait, undefined, { signal });
+		await unlessAborted(sleep(wait, undefined, { signal }), signal);
 	}
 
 	// --- one run ------------------------------------------------------------------------------
 
-	private async runOnce(connection: Connection, params: Map_, options: RunOptions): Promise<Map_> {
-		options.signal?.throwIfAborted();
+	/** Gives the answer, or what made an end to the wait for it: an error of the caller's own is never tried again. */
+	private async runOnce(connection: Connection, params: Map_, options: RunOptions): Promise<Map_ | Stopped> {
+		const { signal } = options;
+		signal?.throwIfAborted();
 		const runId: string = params.run_id ?? ulid();
-		const cancel = (): void => void connection.call("cancel", { run_id: runId }).catch(() => undefined);
-		const listener = new Listener(options, connection);
+		let stop!: (stopped: Stopped) => void;
+		const stopped = new Promise<Stopped>((resolve) => (stop = resolve));
+		const listener = new Listener(options, connection, (error) => {
+			void connection.call("cancel", { run_id: runId }).catch(() => undefined);
+			stop(new Stopped(error));
+		});
 		this.listeners.set(runId, listener);
 		const answer = connection.call("run", { ...params, run_id: runId });
-		options.signal?.addEventListener("abort", cancel, { once: true });
+		const abort = (): void => void this.cancelled(connection, runId, answer).catch(() => stop(new Stopped(signal?.reason)));
+		signal?.addEventListener("abort", abort, { once: true });
 		try {
-			return await answer;
+			return await Promise.race([answer, stopped]);
 		} catch (error) {
 			if (error instanceof ConnectionLost) error.runId = runId;
 			if (error instanceof Conflict && error.data.pointer === "/run_id" && params.run_id === undefined)
 				return this.runOnce(connection, params, options); // another run has the id that was made up
 			throw error;
 		} finally {
-			options.signal?.removeEventListener("abort", cancel);
+			signal?.removeEventListener("abort", abort);
 			listener.end();
 			this.listeners.delete(runId);
 		}
+	}
+
+	/**
+	 * Cancels a run. A daemon answers that at once, and then the run. Fails if it answers neither for
+	 * a while. The process may then end without them.
+	 */
+	private async cancelled(connection: Connection, runId: string, answer: Promise<Map_>): Promise<void> {
+		const over = [answer, connection.call("cancel", { run_id: runId })].map((sent) => sent.then(() => true, () => true));
+		const patience = new AbortController();
+		const silent = sleep(CANCEL_MS, false, { signal: patience.signal }).catch(() => true);
+		const answered = await Promise.race([...over, silent]);
+		patience.abort();
+		if (answered) return;
+		for (const sent of over) {
+			connection.hold(-1);
+			void sent.then(() => connection.hold(1));
+		}
+		throw new Error("the daemon does not answer");
 	}
 }
 

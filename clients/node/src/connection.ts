@@ -4,6 +4,7 @@ import { Core, type Incoming } from "./core.js";
 import { ConnectionLost, errorFrom, NoPermission, TooLarge } from "./errors.js";
 import type { Map_ } from "./methods.js";
 import { socketPlaces } from "./places.js";
+import { said } from "./said.js";
 
 interface Waiting {
 	resolve: (result: Map_) => void;
@@ -26,13 +27,24 @@ function nobodyAt(path: string, error: NodeJS.ErrnoException): string {
 		"another socket:      export CED_SOCKET=PATH, or new Client(\"PATH\")";
 }
 
+/** Calls a function of the connection's owner. All requests share the connection, so its error ends none of them. */
+function guarded(name: string, call: () => void): void {
+	try {
+		call();
+	} catch (error) {
+		process.emitWarning(`the function ${name} of a connection to ced threw an error, and the connection goes on: ${said(error)}`,
+			{ type: "CedCallback", detail: error instanceof Error ? error.stack : undefined });
+	}
+}
+
 /** One connection to the daemon. When it is lost, everything that waits fails with ConnectionLost. */
 export class Connection {
 	private readonly core = new Core();
 	private readonly waiting = new Map<number, Waiting>();
 	private cause: Error | undefined;
 	private held = 0;
-	/** Gets each notification. */
+	private left = false; // by this side
+	/** Gets each notification. If it throws, the process warns, and the connection goes on. */
 	onNotice: (method: string, params: Map_) => void = () => undefined;
 	/** Is called once, when the connection is gone. */
 	onClose: () => void = () => undefined;
@@ -85,6 +97,7 @@ export class Connection {
 	}
 
 	close(): void {
+		this.left = true;
 		this.cause ??= new Error("the client closed it");
 		this.socket.destroy();
 	}
@@ -100,7 +113,7 @@ export class Connection {
 
 	private deliver(message: Incoming): void {
 		if (message.kind === "notice") {
-			this.onNotice(message.method, message.params);
+			guarded("onNotice", () => this.onNotice(message.method, message.params));
 			return;
 		}
 		const waiting = this.waiting.get(message.msgid);
@@ -120,10 +133,10 @@ export class Connection {
 		this.cause ??= new Error("the daemon closed it");
 		const lost = new ConnectionLost(`the connection to ced was lost: ${this.cause.message}`, true, this.cause);
 		for (const waiting of this.waiting.values())
-			if (waiting.left || waiting.length <= SMALLEST_LIMIT) waiting.reject(lost);
+			if (this.left || waiting.left || waiting.length <= SMALLEST_LIMIT) waiting.reject(lost);
 			else void this.refusal(waiting.length).then((refused) => waiting.reject(refused ?? lost));
 		this.waiting.clear();
-		this.onClose();
+		guarded("onClose", () => this.onClose());
 	}
 
 	/**

@@ -2,6 +2,7 @@ import { Encoder } from "@msgpack/msgpack";
 
 import { decode, Scanner } from "./decode.js";
 import type { Map_ } from "./methods.js";
+import { mustBeSendable } from "./sendable.js";
 
 /** What the daemon sent: the answer to a request, or a notification. */
 export type Incoming =
@@ -21,6 +22,7 @@ export class Core {
 
 	/** A request as bytes, with the number that its answer will have. */
 	request(method: string, params: Map_): { msgid: number; bytes: Uint8Array } {
+		mustBeSendable(params);
 		this.last = (this.last + 1) >>> 0;
 		return { msgid: this.last, bytes: this.encoder.encode([0, this.last, method, [params]]) };
 	}

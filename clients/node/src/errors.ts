@@ -1,4 +1,5 @@
 import type { Map_ } from "./methods.js";
+import { said } from "./said.js";
 
 /** The daemon answered a request with an error. A program that fails is a result, not an error. */
 export class CedError extends Error {
@@ -84,7 +85,7 @@ export class ValueRefused extends Error {
 	readonly result: Map_;
 
 	constructor(result: Map_, cause: unknown) {
-		super(`the schema refused the value: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+		super(`the schema refused the value: ${said(cause)}`, { cause });
 		this.name = "ValueRefused";
 		this.result = result;
 	}

@@ -48,11 +48,14 @@ export interface RunOptions<T = unknown> extends Omit<Map_, "files" | "schema" |
 	/** JSON Schema of the output, or a schema of zod 4, which then parses `value`. */
 	schema?: Schema<T>;
 	tools?: Tools;
-	/** Cancels the run. Its result then has the outcome `canceled`. */
+	/** Cancels the run. Its result then has the outcome `canceled`. Before the run was sent, its reason is thrown. */
 	signal?: AbortSignal;
-	/** Is called when the run, or a call of a tool, must wait for a person. Without it, the process warns. */
+	/**
+	 * Is called when the run, or a call of a tool, must wait for a person. Without it, the process warns.
+	 * If it throws, the run is cancelled, and `run` throws the same.
+	 */
 	onParked?: (parked: Map_) => void;
-	/** Is called for each event. */
+	/** Is called for each event. If it throws, the run is cancelled, and `run` throws the same. */
 	onEvent?: (event: RunEvent) => void;
 }
 
@@ -103,8 +106,12 @@ export function finished<T>(result: Map_, schema: Schema<T> | undefined): Result
 export class Listener {
 	private readonly decoders: { [stream: string]: InstanceType<typeof TextDecoder> } = {};
 	private readonly calls: Calls;
+	private over = false;
+	private threw = false;
 
-	constructor(private readonly options: RunOptions, connection: Connection) {
+	/** `failed` gets what a function of the caller threw. Nothing is called after it. */
+	constructor(private readonly options: RunOptions, connection: Connection,
+		private readonly failed: (error: unknown) => void) {
 		this.calls = new Calls(options.tools ?? {}, connection);
 	}
 
@@ -122,15 +129,37 @@ export class Listener {
 	};
 
 	notice(method: string, params: Map_): void {
-		Listener.notices[method]?.(this, params);
+		if (this.over) return;
+		try {
+			Listener.notices[method]?.(this, params);
+		} catch (error) {
+			this.fail(error);
+		}
 	}
 
 	end(): void {
+		this.over = true;
 		this.calls.end();
 	}
 
+	private fail(error: unknown): void {
+		if (this.threw) return;
+		this.threw = true;
+		this.end();
+		this.failed(error);
+	}
+
+	/** Sees what a function of the caller gave: an async one fails later. After the run, node reports that. */
+	private watch(given: unknown): void {
+		if (given instanceof Promise)
+			given.catch((error) => {
+				if (this.over && !this.threw) throw error;
+				this.fail(error);
+			});
+	}
+
 	private event(event: RunEvent): void {
-		this.options.onEvent?.(event);
+		this.watch(this.options.onEvent?.(event));
 	}
 
 	private output({ stream, offset, data }: Map_): void {
@@ -141,7 +170,7 @@ export class Listener {
 
 	private parked(waits: Map_): void {
 		this.event({ type: "parked", ...waits } as RunEvent);
-		if (this.options.onParked) this.options.onParked(waits);
+		if (this.options.onParked) this.watch(this.options.onParked(waits));
 		else if (!this.options.onEvent)
 			process.emitWarning(`${waits.call ? `call ${waits.call} of ${waits.tool} by ` : ""}the run ${waits.run_id} waits ` +
 				`until a person approves it (policy ${waits.policy?.name}); pass onParked to handle this`, { type: "CedParked" });
@@ -156,17 +185,17 @@ export class RunStream<T = unknown> implements AsyncIterable<RunEvent> {
 	readonly result: Promise<Result<T>>;
 
 	constructor(start: (options: RunOptions<T>) => Promise<Result<T>>, options: RunOptions<T>) {
-		const cancel = (): void => this.cancel();
+		const cancel = (): void => this.controller.abort(options.signal?.reason);
 		options.signal?.addEventListener("abort", cancel, { once: true });
-		if (options.signal?.aborted) this.cancel();
+		if (options.signal?.aborted) cancel();
 		this.result = start({
 			stream: true,
 			announce: true,
 			...options,
 			signal: this.controller.signal,
 			onEvent: (event) => {
-				options.onEvent?.(event);
 				this.events.put(event);
+				return options.onEvent?.(event);
 			},
 		});
 		this.result

@@ -1,6 +1,7 @@
 import type { Connection } from "./connection.js";
 import { CedError } from "./errors.js";
 import type { Map_ } from "./methods.js";
+import { said } from "./said.js";
 import { isParser, jsonSchema, type Schema } from "./schema.js";
 
 /** What a tool gets beside its arguments. */
@@ -64,8 +65,7 @@ async function answer(tool: Tool | undefined, call: Map_, signal: AbortSignal): 
 		const result = parsed(tool.output, await tool.run(parsed(tool.input, call.args), context));
 		return { result: result === undefined ? null : result };
 	} catch (error) {
-		const message = error instanceof Error ? error.message : String(error);
-		return { error: { message: message.slice(0, 8000) } };
+		return { error: { message: said(error).slice(0, 8000) } };
 	}
 }
 
