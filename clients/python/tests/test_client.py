@@ -447,6 +447,106 @@ class Connections(WithClient):
         self.assertEqual(ended(self.client, run["run_id"]), "canceled")
 
 
+class Interruptions(WithClient):
+    """What comes to a client from the side: forks, garbage collections, signals, callbacks, other daemons."""
+
+    def test_a_child_connects_anew(self):
+        self.client.run("1")
+        readable, writable = os.pipe()
+        pid = os.fork()
+        if not pid:
+            code = 1
+            try:
+                os.write(writable, "".join(self.client.run(f"print({n})").text for n in range(20)).encode())
+                self.client.close()
+                code = 0
+            finally:
+                os._exit(code)
+        os.close(writable)
+        ours = [self.client.run(f"print('ours', {n})").text for n in range(20)]
+        with open(readable, "rb") as file:
+            theirs = file.read().decode()
+        self.assertEqual(os.waitpid(pid, 0)[1], 0)
+        self.assertEqual(ours, [f"ours {n}\n" for n in range(20)])
+        self.assertEqual(theirs, "".join(f"{n}\n" for n in range(20)))
+        self.assertEqual(self.client.run("print('still')").text, "still\n")
+
+    def test_a_stream_that_is_dropped_anywhere_blocks_nothing(self):
+        """Cancelling it comes while the thread has the locks of the connection."""
+        self.client.run("1")
+        connection = self.client._connection
+        stream = self.client.stream("while True: pass", limits=FOR_LONG)
+        next(stream)
+        run_id = stream.run_id
+        with connection._lock, connection._sending:
+            del stream
+        self.client.run("1")
+        self.assertEqual(ended(self.client, run_id), "canceled")
+
+    def test_a_signals_function_is_told_to_use_another_client(self):
+        said = []
+
+        def use(*_):
+            try:
+                self.client.run("1")
+            except RuntimeError as error:
+                said.append(str(error))
+
+        before = signal.signal(signal.SIGALRM, use)
+        try:
+            signal.setitimer(signal.ITIMER_REAL, 0.3)
+            self.assertEqual(self.client.run("import time; time.sleep(1); print(1)").text, "1\n")
+        finally:
+            signal.signal(signal.SIGALRM, before)
+        self.assertRegex(said[0], "needs a Client of its own")
+
+    def test_messages_that_are_none_of_the_protocol_end_the_connection(self):
+        for sent in (b"\x01", b"\x90", b"\x93\x02\xa1x\x01", b"\x94\x01\x01\xa3boo\xc0", b"HTTP/1.1 400 Bad Request\r\n"):
+            with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as listener:
+                listener.bind(folder + "/s")
+                listener.listen()
+
+                def answers(sent=sent, listener=listener):
+                    for _ in range(2):
+                        with listener.accept()[0] as one:
+                            one.recv(1000)
+                            one.sendall(sent)
+
+                thread = threading.Thread(target=answers)
+                thread.start()
+                client = ced.Client(folder + "/s")
+                for _ in range(2):
+                    with self.assertRaises(ced.ConnectionLost, msg=sent):
+                        client.run("1")
+                thread.join()
+
+    def test_a_callback_that_fails_fails_no_run(self):
+        def fails(*_):
+            raise LookupError("of the callback")
+
+        with ced.Client(on_notice=fails) as client:
+            client.events_subscribe()
+            with self.assertLogs("ced", "ERROR") as logged:
+                self.assertEqual(client.run("print(1)").text, "1\n")
+                until(lambda: logged.output or client.hello(), "the log")
+        self.assertIn("of the callback", logged.output[0])
+
+    def test_what_nests_too_deep_ends_no_other_run(self):
+        deep = []
+        for _ in range(40):
+            deep = [deep]
+        stream = self.client.stream("import time; time.sleep(0.5); print('whole')")
+        with self.assertRaisesRegex(ced.BadRequest, "nests deeper"):
+            self.client.run("1", input=deep)
+        self.assertEqual(stream.result.text, "whole\n")
+
+    def test_a_stream_that_was_left_has_no_result(self):
+        with self.client.stream(FOREVER, limits=FOR_LONG) as stream:
+            next(stream)
+        with self.assertRaisesRegex(RuntimeError, "was cancelled"):
+            _ = stream.result
+
+
 class Approvals(WithClient):
     CODE = "import ctypes; print('approved')"
 

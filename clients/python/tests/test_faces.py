@@ -11,6 +11,7 @@ import sys
 import tempfile
 import types
 import unittest
+import unittest.mock
 
 import ced
 from ced import charts, e2b
@@ -303,6 +304,87 @@ class SandboxWithPackagesAndNetwork(unittest.TestCase):
             with self.assertRaises(ced.BadRequest) as caught:
                 e2b.Sandbox(**{option: value})
             self.assertIn(pointer, caught.exception.message)
+
+
+class GivenTool:
+    """A tool as smolagents has them."""
+
+    def __init__(self, inputs, function):
+        self.description, self.inputs, self.function = "A tool.", inputs, function
+
+    def __call__(self, *args, **kwargs):
+        return self.function(*args, **kwargs)
+
+
+class TheExecutorOfSmolagents(unittest.TestCase):
+    """It is called in the order in which a CodeAgent calls it."""
+
+    def setUp(self):
+        self.asked = []
+        self.executor = ced.smolagents.Executor()
+        self.addCleanup(self.executor.cleanup)
+        self.executor.send_variables({"topic": "cats"})
+        self.executor.send_tools({
+            "search": GivenTool({"query": {"type": "string", "description": "what"},
+                                 "most": {"type": "integer", "description": "", "nullable": True}}, self.search),
+            "final_answer": GivenTool({"answer": {"type": "any", "description": ""}}, lambda answer: answer)})
+
+    def search(self, query, most=None):
+        self.asked.append((query, most))
+        return [query] * (most or 1)
+
+    def test_programs_build_on_one_another_and_call_tools(self):
+        first = self.executor("x = search(topic, most=2)\nprint(x)\nlen(x)")
+        self.assertEqual((first.output, first.logs, first.is_final_answer), ("2", "['cats', 'cats']\n", False))
+        self.executor("x.append(search(query='dogs'))")
+        last = self.executor("print('before')\nfinal_answer({'n': len(x)})\nprint('not here')")
+        self.assertEqual((last.output, last.logs, last.is_final_answer), ({"n": 3}, "before\n", True))
+        self.assertEqual(self.asked, [("cats", 2), ("dogs", None)])
+        self.assertFalse(self.executor("1").is_final_answer)
+
+    def test_what_fails_is_raised_for_the_model(self):
+        for code, said in (("1/0", "division by zero"), ("search(1)", "must be string"), ("final_answer({1, 2})", "not JSON"),
+                           ("search('a', 1, 2)", "takes 2 arguments"), ("print('said'); None.x", "(?s)NoneType.*said")):
+            with self.assertRaisesRegex(RuntimeError, said):
+                self.executor(code)
+        with self.assertRaisesRegex(TypeError, "the variable state cannot be sent"):
+            self.executor.send_variables({"state": object()})
+
+    def test_a_session_that_ended_begins_anew_with_tools_and_variables(self):
+        self.executor("x = 1")
+        self.executor._session.close()
+        self.executor._session.ended = "idle"
+        self.assertEqual(self.executor("'x' in globals(), search(topic)").output, "(False, ['cats'])")
+
+
+class TheToolOfLangChain(unittest.TestCase):
+    def test_is_made_by_the_function_of_its_package(self):
+        made = {}
+
+        class StructuredTool:
+            @classmethod
+            def from_function(cls, func=None, coroutine=None, name=None, description=None, return_direct=False,
+                              args_schema=None, infer_schema=True, *, response_format="content", **kwargs):
+                made.update(func=func, name=name, description=description, response_format=response_format)
+                return cls()
+
+        try:
+            import langchain_core.tools
+        except ImportError:  # a stand-in with the signature of langchain-core 0.2 to 1.0
+            module = types.ModuleType("langchain_core.tools")
+            module.StructuredTool = StructuredTool
+            with unittest.mock.patch.dict(sys.modules, {"langchain_core": types.ModuleType("langchain_core"),
+                                                        "langchain_core.tools": module}):
+                with ced.tools_for.langchain() as kit:
+                    self.assertIsInstance(kit.tools[0], StructuredTool)
+                    self.assertEqual((made["name"], made["response_format"]), ("run_code", "content_and_artifact"))
+                    text, result = made["func"](code="print(6 * 7)")
+                    self.assertEqual((text, result.text), ("stdout:\n42\n", "42\n"))
+            return
+        with ced.tools_for.langchain() as kit:
+            call = {"name": "run_code", "args": {"code": "print(6 * 7)"}, "id": "1", "type": "tool_call"}
+            message = kit.tools[0].invoke(call)
+            self.assertEqual((message.content, message.artifact.text), ("stdout:\n42\n", "42\n"))
 
 
 class ToolsForModels(unittest.TestCase):

@@ -30,7 +30,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """`ced.e2b` and `ced.tools_for` are imported when they are first used."""
-    if name in ("e2b", "tools_for"):
+    """`ced.e2b`, `ced.smolagents` and `ced.tools_for` are imported when they are first used."""
+    if name in ("e2b", "smolagents", "tools_for"):
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

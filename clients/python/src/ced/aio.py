@@ -133,10 +133,11 @@ class AsyncStream(Generic[T]):
         if self._result is not None:
             raise StopAsyncIteration
         came = await self._client._advance(self._steps)
-        if isinstance(came, does.Finished):
+        if not isinstance(came, does.Finished):
+            return came
+        if came.value is not None:
             self._result = self._finish(came.value)
-            raise StopAsyncIteration
-        return came
+        raise StopAsyncIteration
 
     @property
     def run_id(self) -> Optional[str]:
@@ -147,7 +148,8 @@ class AsyncStream(Generic[T]):
         """The result. Events that were not read yet are passed over."""
         async for _ in self:
             pass
-        assert self._result is not None
+        if self._result is None:
+            raise RuntimeError(does.CLOSED)
         return self._result
 
     def cancel(self) -> None:
@@ -454,7 +456,4 @@ class AsyncClient(Methods[Awaitable[Map]]):
                 task.cancel()
 
     def _notice(self, method: str, params: Map) -> None:
-        if method == "run.parked":
-            does.parked(self._settings, params)
-        elif self._on_notice is not None:
-            self._on_notice(method, params)
+        does.notice(self._settings, self._on_notice, method, params)

@@ -9,11 +9,16 @@ Several threads may use one client: their requests share its connection.
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
 import socket
 import threading
 import time
+import weakref
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
-from typing import Any, Callable, Dict, Generic, Iterator, List, Optional, Type, TypeVar, Union, overload
+from typing import Any, Callable, Deque, Dict, Generic, Iterator, List, Optional, Type, TypeVar, Union, overload
 from typing import TYPE_CHECKING
 
 from . import steps as does
@@ -34,20 +39,36 @@ if TYPE_CHECKING:
     from .params import CellParams, RunParams, SessionParams
 
 T = TypeVar("T")
+INTERRUPTED = ("this thread is inside the client already: a function that a signal or the garbage collector calls "
+               "needs a Client of its own")
 
 
 class Connection:
-    """A socket and the Core behind it. Of the threads that wait, one reads; it wakes the others."""
+    """A socket and the Core behind it. Of the threads that wait, one reads; it wakes those whose answers came.
+
+    Ctrl-C, another signal's function, a fork or a garbage collection may come at any place.
+    """
 
     def __init__(self, connected: socket.socket) -> None:
         self._socket = connected
         self._core = Core(connected.recv)
+        self._left = False  # close() was called
+        self.closed = False  # for requests
+        self._anew()
+        _forked.add(self)
+
+    def _anew(self) -> None:
+        self._lock = threading.RLock()  # a signal's function may come to a thread that has it
         self._sending = threading.Lock()
-        self._lock = threading.Lock()
-        self._turn = threading.Condition(self._lock)
-        self._sleepers = 0  # threads that wait for their turn
-        self._reading = False
-        self.closed = False
+        self._posts: Deque[bytes] = deque()  # requests whose answers nobody waits for, until a thread may send
+        self._sender = self._reader = 0  # the threads that send and read
+        self._asleep: Dict[Exchange, threading.Lock] = {}  # threads that wait for another one to read
+
+    def after_fork(self) -> None:
+        """In the child: the connection stays with the parent, whose other threads may have had the locks."""
+        self.closed = True
+        self._anew()
+        self._socket.close()
 
     @property
     def is_open(self) -> bool:
@@ -60,6 +81,8 @@ class Connection:
             exchange, packed = self._core.request(method, params, wants_events)
         exchange.connection = self
         exchange.unsent = not self._write(packed)
+        if self._posts:
+            self._flush()
         return exchange
 
     def forget(self, exchange: Exchange) -> None:
@@ -68,65 +91,101 @@ class Connection:
             self._core.forget(exchange)
 
     def post(self, method: str, params: Map) -> None:
-        """Sends a request whose answer nobody waits for."""
-        with self._lock:
-            packed = self._core.post(method, params)
-        self._write(packed)
+        """Sends a request whose answer nobody waits for. It waits for no lock, since __del__ comes here."""
+        self._posts.append(self._core.post(method, params))
+        self._flush()
+
+    def _flush(self) -> None:
+        """A thread that sends already will flush afterwards."""
+        while self._posts and self._sending.acquire(blocking=False):
+            try:
+                packed = self._posts.popleft() if self._posts else b""
+                with contextlib.suppress(OSError):
+                    self._socket.sendall(packed)
+            except BaseException:
+                self.close()  # half a message may be on its way
+                raise
+            finally:
+                self._sending.release()
 
     def _write(self, packed: bytes) -> bool:
         """Whether any of it was sent."""
-        sent = 0
+        me, sent, is_half = threading.get_ident(), 0, False
+        if self._sender == me:
+            raise RuntimeError(INTERRUPTED)
         try:
             with self._sending:
-                sent = self._socket.send(packed)
-                if sent < len(packed):
-                    self._socket.sendall(memoryview(packed)[sent:])
+                try:
+                    self._sender, is_half = me, True
+                    sent = self._socket.send(packed)
+                    if sent < len(packed):
+                        self._socket.sendall(memoryview(packed)[sent:])
+                    is_half = False
+                finally:
+                    self._sender = 0
         except OSError:
-            self.closed = True  # for requests.  The daemon may have said why: that is still to be read
+            self.closed = True  # the daemon may have said why: that is still to be read
         except BaseException:
-            self.close()  # half a message may be on its way
+            if is_half:
+                self.close()
             raise
         return sent > 0
 
     def next(self, exchange: Exchange) -> List[Notice]:
         """Waits until the exchange is ready or notifications for nobody have come, which it gives."""
-        reads = False
+        me, reads = threading.get_ident(), False
+        gate: Optional[threading.Lock] = None
         try:
             with self._lock:
-                while not exchange.ready and self._reading:
-                    self._sleep()
                 if exchange.ready:
                     return []
-                reads = self._reading = True
-            why = self._receive()
-            return self._take(why)
+                if self._reader == me:
+                    raise RuntimeError(INTERRUPTED)
+                if self._reader:
+                    gate = self._asleep[exchange] = threading.Lock()
+                    gate.acquire()
+                else:
+                    reads, self._reader = True, me
+            if gate is not None:
+                gate.acquire(timeout=1.0)  # if Ctrl-C kept a reader from waking this thread, it wakes then
+                return []
+            return self._take(self._receive())
         finally:
             if reads:
-                with self._lock:
-                    self._reading = False
-                    if self._sleepers:
-                        self._turn.notify_all()
+                self._reader = 0  # without the lock: Ctrl-C could come out of waiting for it
+                self._wake()
+            elif gate is not None:
+                self._asleep.pop(exchange, None)
 
-    def _sleep(self) -> None:
-        self._sleepers += 1
-        try:
-            self._turn.wait()
-        finally:
-            self._sleepers -= 1
+    def _wake(self) -> None:
+        """Wakes the threads whose answers came, and one that reads on."""
+        with self._lock:
+            if self._asleep:
+                asleep = list(self._asleep)
+                others = [each for each in asleep if not each.ready]
+                for each in [each for each in asleep if each.ready] + others[:1]:
+                    gate = self._asleep.pop(each, None)
+                    if gate is not None:
+                        gate.release()
 
     def _receive(self) -> str:
         """Waits for a message. Gives why there is none."""
         try:
-            return "" if self._core.receive() else "the daemon closed it"
+            if self._core.receive():
+                return ""
         except OSError:
-            return "the daemon closed it"
+            pass
         except ValueError as error:
             return f"what came is no message: {error}"
+        return "this client closed it" if self._left else "the daemon closed it"
 
     def _take(self, lost: str) -> List[Notice]:
         with self._lock:
-            if not lost:
-                return self._core.take()
+            try:
+                if not lost:
+                    return self._core.take()
+            except ValueError as error:
+                lost = f"what came is no message: {error}"
             self.closed = True
             self._core.lost(lost)
             self._socket.close()
@@ -134,7 +193,7 @@ class Connection:
 
     def close(self) -> None:
         """Leaves. Runs in flight are cancelled by the daemon."""
-        self.closed = True
+        self.closed = self._left = True
         try:
             self._socket.shutdown(socket.SHUT_RDWR)
         except OSError:
@@ -142,7 +201,19 @@ class Connection:
         self._socket.close()
 
     def __del__(self) -> None:
-        self._socket.close()
+        with contextlib.suppress(AttributeError):  # Ctrl-C came before it had its socket
+            self._socket.close()
+
+
+_forked: weakref.WeakSet[Any] = weakref.WeakSet()  # clients and connections, which a fork copies
+
+
+def _after_fork() -> None:
+    for each in list(_forked):
+        each.after_fork()
+
+
+os.register_at_fork(after_in_child=_after_fork)
 
 
 class Stream(Generic[T]):
@@ -165,10 +236,11 @@ class Stream(Generic[T]):
         if self._result is not None:
             raise StopIteration
         came = self._client._advance(self._steps)
-        if isinstance(came, does.Finished):
+        if not isinstance(came, does.Finished):
+            return came
+        if came.value is not None:
             self._result = self._finish(came.value)
-            raise StopIteration
-        return came
+        raise StopIteration
 
     @property
     def run_id(self) -> Optional[str]:
@@ -180,7 +252,8 @@ class Stream(Generic[T]):
         """The result. Events that were not read yet are passed over."""
         for _ in self:
             pass
-        assert self._result is not None
+        if self._result is None:
+            raise RuntimeError(does.CLOSED)
         return self._result
 
     def cancel(self) -> None:
@@ -263,6 +336,7 @@ class Client(Methods[Map]):
         self._on_notice = on_notice
         self._connecting = threading.Lock()
         self._connection: Optional[Connection] = None
+        _forked.add(self)
         self._does: Dict[type, Callable[[Any], Any]] = {
             does.Send: self._send, does.Next: self._next, does.Invoke: self._invoke,
             does.CallEnds: lambda effect: None,  # a function that runs cannot be stopped
@@ -362,6 +436,11 @@ class Client(Methods[Map]):
         if self._connection is not None:
             self._connection.close()
 
+    def after_fork(self) -> None:
+        """In the child, which connects anew."""
+        self._connecting = threading.Lock()
+        self._connection = None
+
     def __enter__(self) -> Client:
         return self
 
@@ -459,16 +538,23 @@ class Client(Methods[Map]):
         try:
             result = effect.tool.invoke(effect.call.args)
             if effect.tool.is_async:
-                result = asyncio.run(result)
+                result = _awaited(result)
             post("call.reply", reply(effect.call, result))
         except Exception as error:
             post("call.reply", reply(effect.call, error=error))
 
     def _notice(self, method: str, params: Map) -> None:
-        if method == "run.parked":
-            does.parked(self._settings, params)
-        elif self._on_notice is not None:
-            self._on_notice(method, params)
+        does.notice(self._settings, self._on_notice, method, params)
+
+
+def _awaited(result: Any) -> Any:
+    """What a coroutine gives. In a thread whose loop runs, as that of a notebook, another thread awaits it."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(result)
+    with ThreadPoolExecutor(1) as other:
+        return other.submit(asyncio.run, result).result()
 
 
 def run(code: Union[str, bytes], language: Optional[str] = None, *, schema: Any = None,

@@ -102,8 +102,8 @@ class Core:
         return exchange, packed
 
     def post(self, method: str, params: Map) -> bytes:
-        """The bytes of a request whose answer nobody waits for."""
-        packed: bytes = self._packer.pack([REQUEST, next(self._numbers) & 0xFFFFFFFF, method, [params]])
+        """The bytes of a request whose answer nobody waits for. Any thread may ask at any time."""
+        packed: bytes = msgpack.packb([REQUEST, next(self._numbers) & 0xFFFFFFFF, method, [params]])
         return packed
 
     def forget(self, exchange: Exchange) -> None:
@@ -153,10 +153,13 @@ class Core:
                                               f"{exchange.method} came: {why}", True, exchange.run_id))
 
     def _message(self, message: Any, notices: List[Notice]) -> None:
-        if message[0] == RESPONSE:
-            self._answer(*message[1:4])
-        elif message[0] == NOTIFICATION:
-            self._notice(message[1], message[2][0] if message[2] else {}, notices)
+        try:
+            if message[0] == RESPONSE:
+                self._answer(*message[1:4])
+            elif message[0] == NOTIFICATION:
+                self._notice(message[1], message[2][0] if message[2] else {}, notices)
+        except (AttributeError, IndexError, KeyError, TypeError) as error:
+            raise ValueError(f"{str(message)[:100]} is none of the protocol ({type(error).__name__}: {error})") from error
 
     def _answer(self, msgid: int, error: Optional[Map], result: Any) -> None:
         exchange = self._open.get(msgid)

@@ -87,7 +87,8 @@ class Busy(ProtocolError):
     @property
     def retry_after_s(self) -> float:
         """In how many seconds the daemon says to come back."""
-        return float(self.data.get("retry_after_ms", 100)) / 1000
+        given = self.data.get("retry_after_ms")
+        return max(20.0, given if isinstance(given, (int, float)) else 100.0) / 1000
 
 
 class Draining(ProtocolError):

@@ -85,6 +85,8 @@ class Settings:
     on_end: Callable[[Exchange], None] = lambda exchange: None  # a request is over, or was given up
 
 
+CLOSED = ("the stream was closed before its run had ended, so the run was cancelled and has no result here; "
+          "client.wait(stream.run_id) tells what became of it")
 NO_TOOLS: Mapping[str, Tool] = {}
 RECONNECT_S = 0.2
 
@@ -188,10 +190,19 @@ def cancel(exchange: Exchange) -> None:
         exchange.connection.post("cancel", {"msgid": exchange.msgid})
 
 
-def parked(settings: Settings, params: Map) -> None:
-    """A run must wait whose events nobody wants one by one."""
-    event = Parked(params["run_id"], params["until_us"], params.get("policy") or {})
-    (settings.on_parked or warn_parked)(event)
+def notice(settings: Settings, on_notice: Optional[Callable[[str, Map], None]], method: str, params: Map) -> None:
+    """A notification that belongs to no request. What the client's callbacks raise is logged.
+
+    The thread that read it may wait for something else, and must not be told.
+    """
+    try:
+        if method == "run.parked":
+            event = Parked(params["run_id"], params["until_us"], params.get("policy") or {})
+            (settings.on_parked or warn_parked)(event)
+        elif on_notice is not None:
+            on_notice(method, params)
+    except Exception:
+        log.exception("the callback of the client for %s has failed", method)
 
 
 def warn_parked(event: Parked) -> None:

@@ -120,9 +120,18 @@ Tools = Union[Iterable[Union[Tool, Callable[..., Any]]], Mapping[str, Union[Tool
 
 def tools_by_name(tools: Tools) -> Dict[str, Tool]:
     """The tools of a run; plain functions become tools. A mapping gives the names."""
+    if not isinstance(tools, (Iterable, Mapping)) or isinstance(tools, (str, bytes)):
+        raise TypeError(f"tools is {tools!r}: give a list of functions, or a dict of names and functions")
+    given = list(tools.values() if isinstance(tools, Mapping) else tools)
+    wrong = next((each for each in given if not callable(each)), None)
+    if wrong is not None:
+        raise TypeError(f"the tool {wrong!r} is no function")
     if isinstance(tools, Mapping):
         return {name: each if isinstance(each, Tool) else tool(name=name)(each) for name, each in tools.items()}
-    made = [each if isinstance(each, Tool) else tool(each) for each in tools]
+    nameless = next((each for each in given if getattr(each, "__name__", "") == "<lambda>"), None)
+    if nameless is not None:
+        raise TypeError("a lambda has no name to be called by: give the tools as a dict, {name: function}")
+    made = [each if isinstance(each, Tool) else tool(each) for each in given]
     by_name = {each.name: each for each in made}
     if len(by_name) < len(made):
         names = [each.name for each in made]

@@ -1,10 +1,11 @@
-"""A ready tool `run_code` for the APIs of Anthropic and OpenAI.
+"""A ready tool `run_code` for the APIs of Anthropic and OpenAI, and for LangChain.
 
     with ced.tools_for.anthropic(session=True) as kit:
         message = api.messages.create(..., tools=kit.definitions)
         replies = kit.replies(message.content)  # the content of your next message
 
-Neither API's package is imported. Blocks and calls may be objects of those packages or maps.
+Neither API's package is imported. Blocks and calls may be objects of those packages or maps. LangChain's
+is imported when its tools are asked for.
 """
 
 from __future__ import annotations
@@ -174,6 +175,23 @@ class openai(Kit):
             message = _of(_of(message, "choices")[0], "message")
         calls = _listed(message, "tool_calls", "a message of the assistant, such as response.choices[0].message")
         return [self.reply(call) for call in calls]
+
+
+class langchain(Kit):
+    """For LangChain and LangGraph."""
+
+    @property
+    def tools(self) -> List[Any]:
+        """What `bind_tools()` and agents take. The artifact of an answer is the Result, if the program was run."""
+        from langchain_core.tools import StructuredTool
+
+        def run_code(code: str) -> Tuple[str, Any]:
+            before = len(self.results)
+            text, _ = self.run_code({"code": code})
+            return text, self.results[-1] if len(self.results) > before else None
+
+        return [StructuredTool.from_function(run_code, name="run_code", description=self._description,
+                                             response_format="content_and_artifact")]
 
 
 def _parsed(arguments: Any) -> Any:
