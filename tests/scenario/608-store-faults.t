@@ -51,10 +51,7 @@ if mkfs.ext4 -q "$work/disk" && mount -o loop,errors=remount-ro "$work/disk" "$c
 	suffer damaged
 	suffer read_only
 	daemon_stop
-	for ((tries = 0; tries < 300; tries++)); do # what the daemon left may still end
-		umount "$ced_state" 2>/dev/null && break
-		sleep 0.2
-	done
+	umount "$ced_state"
 	fsck.ext4 -p "$work/disk" >"$work/fsck" 2>&1
 	mount -o loop "$work/disk" "$ced_state"
 	daemon_start
