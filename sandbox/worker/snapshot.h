@@ -1,6 +1,6 @@
 /*
- * What a kept state of a session remembers of its files: everything below some folders and what is
- * in deleted files that are open, in memory, and the offset of each descriptor.
+ * What a kept state of a session remembers of its files.  It holds in memory everything below some
+ * folders, and what is in deleted files that are open.  It also has the offset of each descriptor.
  *
  * The state's own process copies them when it is made, and puts them back when it goes on.  Files
  * are written in place, so what has them open or mapped sees the old contents.  All of this happens

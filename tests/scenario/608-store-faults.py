@@ -163,6 +163,14 @@ def read_only():
         file.writelines(f"{run_id}\n" for run_id, _ in load.answered)
 
 
+def put_back(file, place, page):
+    """On the disk, too: read_only() keeps the kernel from writing what it still holds."""
+    file.seek(place)
+    file.write(page)
+    file.flush()
+    os.fsync(file.fileno())
+
+
 def damaged():
     """Pages of old records become unreadable; then they are restored."""
     load = Load()
@@ -178,8 +186,7 @@ def damaged():
         places = [size // 4096 * part // 10 * 4096 for part in range(3, 9)]
         for place in places:
             file.seek(place)
-            stack.callback(lambda at, page: (file.seek(at), file.write(page), file.flush()), place,
-                           file.read(4096))
+            stack.callback(put_back, file, place, file.read(4096))
             file.seek(place)
             file.write(b"\x5a" * 4096)
         file.flush()

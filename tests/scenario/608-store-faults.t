@@ -51,7 +51,10 @@ if mkfs.ext4 -q "$work/disk" && mount -o loop,errors=remount-ro "$work/disk" "$c
 	suffer damaged
 	suffer read_only
 	daemon_stop
-	umount "$ced_state"
+	for ((tries = 0; tries < 300; tries++)); do # a process of the daemon may still end
+		umount "$ced_state" 2>/dev/null && break
+		sleep 0.2
+	done
 	fsck.ext4 -p "$work/disk" >"$work/fsck" 2>&1
 	mount -o loop "$work/disk" "$ced_state"
 	daemon_start

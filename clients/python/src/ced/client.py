@@ -17,6 +17,7 @@ import time
 import weakref
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
+from threading import get_ident
 from types import TracebackType
 from typing import Any, Callable, Deque, Dict, Generic, Iterator, List, Optional, Type, TypeVar, Union, overload
 from typing import TYPE_CHECKING
@@ -97,20 +98,13 @@ class Connection:
 
     def _flush(self) -> None:
         """A thread that sends already will flush afterwards."""
-        while self._posts and self._sending.acquire(blocking=False):
-            try:
-                packed = self._posts.popleft() if self._posts else b""
-                with contextlib.suppress(OSError):
-                    self._socket.sendall(packed)
-            except BaseException:
-                self.close()  # half a message may be on its way
-                raise
-            finally:
-                self._sending.release()
+        while self._posts and not self._sending.locked():
+            with contextlib.suppress(IndexError):  # another thread was faster
+                self._write(self._posts.popleft())
 
     def _write(self, packed: bytes) -> bool:
         """Whether any of it was sent."""
-        me, sent, is_half = threading.get_ident(), 0, False
+        me, sent, is_half = get_ident(), 0, False
         if self._sender == me:
             raise RuntimeError(INTERRUPTED)
         try:
@@ -133,7 +127,7 @@ class Connection:
 
     def next(self, exchange: Exchange) -> List[Notice]:
         """Waits until the exchange is ready or notifications for nobody have come, which it gives."""
-        me, reads = threading.get_ident(), False
+        me, reads = get_ident(), False
         gate: Optional[threading.Lock] = None
         try:
             with self._lock:
@@ -147,7 +141,8 @@ class Connection:
                 else:
                     reads, self._reader = True, me
             if gate is not None:
-                gate.acquire(timeout=1.0)  # if Ctrl-C kept a reader from waking this thread, it wakes then
+                if self._reader:  # still: it will see that this thread sleeps
+                    gate.acquire(timeout=1.0)  # if Ctrl-C kept a reader from waking this thread, it wakes then
                 return []
             return self._take(self._receive())
         finally:
@@ -159,8 +154,8 @@ class Connection:
 
     def _wake(self) -> None:
         """Wakes the threads whose answers came, and one that reads on."""
-        with self._lock:
-            if self._asleep:
+        if self._asleep:
+            with self._lock:
                 asleep = list(self._asleep)
                 others = [each for each in asleep if not each.ready]
                 for each in [each for each in asleep if each.ready] + others[:1]:

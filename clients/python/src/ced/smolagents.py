@@ -11,15 +11,15 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, List, Mapping, Optional, TypeVar
+from typing import Any, Callable, Dict, List, Mapping, Optional
 
-from .client import Client, Session
+from .client import Client
 from .errors import CedError
 from .events import Map
 from .params import SessionParams
 from .results import Result, as_text
 from .tools import Tool
-from .tools_for import summary
+from .tools_for import Owner, summary
 
 FINAL = "final_answer"
 BEGINNING = '''
@@ -39,7 +39,6 @@ def _bound(name, order, tools=tools):
 '''
 ENDED = "The session ended: {why}. Variables and files of earlier programs are gone."
 _TYPES = {"string", "boolean", "integer", "number", "array", "object", "null"}  # of JSON; others are not checked
-Self = TypeVar("Self", bound="Executor")
 
 
 @dataclass
@@ -51,24 +50,21 @@ class CodeOutput:
     is_final_answer: bool
 
 
-class Executor:
-    """Runs the programs of one agent. Use it as a context manager, or call cleanup() at the end.
+class Executor(Owner):
+    """Runs the programs of one agent.
 
     Params of `Client.session` go to the session, the rest to each program. `characters` bounds what a model
     is told of an error. `results` has the results of all programs.
     """
 
     def __init__(self, client: Optional[Client] = None, *, characters: int = 8000, **params: Any) -> None:
-        self._client = client or Client()
-        self._own = client is None
+        super().__init__(client)
         self._characters = characters
         self._params = {name: value for name, value in params.items() if name in SessionParams.__annotations__}
         self._cell = {name: value for name, value in params.items() if name not in SessionParams.__annotations__}
-        self._session: Optional[Session] = None
         self._tools: Dict[str, Tool] = {}
         self._variables: Map = {}
         self._answers: List[Any] = []
-        self.results: List[Result[Any]] = []
 
     def send_tools(self, tools: Mapping[str, Any]) -> None:
         """Tools, and agents that this one manages, which its programs may call."""
@@ -126,18 +122,8 @@ class Executor:
             raise CedError(f"the session for the agent could not be prepared: {summary(result)}")
 
     def cleanup(self) -> None:
-        """Ends the session, and the connection if it is the executor's own. An agent calls this."""
-        if self._session is not None:
-            self._session.close()
-            self._session = None
-        if self._own:
-            self._client.close()
-
-    def __enter__(self: Self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.cleanup()
+        """What an agent calls at its end."""
+        self.close()
 
 
 def _tool(name: str, given: Any, answers: List[Any]) -> Tool:

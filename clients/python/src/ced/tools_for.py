@@ -23,7 +23,7 @@ DESCRIPTION = ("Runs a {language} program in a sandbox without a network and giv
                "A program that fails is answered with the error and its line: correct it and call again.")
 KEEPS = "Variables, imports and files of earlier calls are there."
 FORGETS = "Each call begins anew: nothing of earlier calls is there."
-Self = TypeVar("Self", bound="Kit")
+Self = TypeVar("Self", bound="Owner")
 
 
 def shortened(text: Text, characters: int) -> str:
@@ -47,8 +47,32 @@ def summary(result: Result[Any], characters: int = 8000) -> str:
     return "\n".join(parts) or "The program ended well and printed nothing."
 
 
-class Kit:
-    """The tool and what answers its calls. Use it as a context manager, or call close() at the end.
+class Owner:
+    """A client and a session that go with what has them. Use it as a context manager, or call close() at the end."""
+
+    def __init__(self, client: Optional[Client]) -> None:
+        self._client = client or Client()
+        self._own = client is None
+        self._session: Optional[Session] = None
+        self.results: List[Result[Any]] = []  # of all calls, for the host
+
+    def close(self) -> None:
+        """Ends the session, and the connection if it was made here."""
+        if self._session is not None:
+            self._session.close()
+            self._session = None
+        if self._own:
+            self._client.close()
+
+    def __enter__(self: Self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class Kit(Owner):
+    """The tool and what answers its calls.
 
     Other params are those of `Client.run`. With `session`, the calls are cells of one session: params of
     `Client.session` go to it, `files` are there from its first cell on, and the rest go to each cell.
@@ -56,16 +80,13 @@ class Kit:
 
     def __init__(self, client: Optional[Client] = None, *, language: str = "python", session: bool = False,
                  characters: int = 8000, **params: Any) -> None:
-        self._client = client or Client()
-        self._own = client is None
+        super().__init__(client)
         self._language = language
         self._keeps = session
-        self._session: Optional[Session] = None
         self._characters = characters
         opens = SessionParams.__annotations__ if session else {}
         self._params = {name: value for name, value in params.items() if name in opens}
         self._cell = {name: value for name, value in params.items() if name not in opens}
-        self.results: List[Result[Any]] = []  # of all calls, for the host
 
     @property
     def _description(self) -> str:
@@ -98,20 +119,6 @@ class Kit:
         if self._session.language != "bash":
             cell.setdefault("display", True)
         return self._session.run(code, **cell)
-
-    def close(self) -> None:
-        """Ends the session, and the connection if it is the kit's own."""
-        if self._session is not None:
-            self._session.close()
-            self._session = None
-        if self._own:
-            self._client.close()
-
-    def __enter__(self: Self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def _listed(message: Any, name: str, wanted: str) -> List[Any]:
