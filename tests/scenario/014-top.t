@@ -24,7 +24,7 @@ cectl run -c 'print(1)' --agent 'naïve 世界' >/dev/null
 cectl run -c 'import socket' --policy strict --agent nosy >/dev/null 2>&1
 /usr/bin/python3 "$here/014-top.py" "$ced_spawner" >"$work/told" 2>&1
 ok $? "on a terminal"
-sed 's/^/# /' "$work/told"
+report "$work/told"
 kill "$sleeper" 2>/dev/null
 wait "$sleeper" 2>/dev/null
 done_testing

@@ -12,7 +12,7 @@ PATH=$(ced_programs)/bin:$PATH # the checkout may be closed to others
 
 /usr/bin/python3 "$here/016-no-answer.py" "$ced" >"$work/told" 2>&1
 ok $? "who is over the limit of connections hears it"
-sed 's/^/# /' "$work/told"
+report "$work/told"
 
 kill -STOP "$ced"
 began=$SECONDS

@@ -17,7 +17,7 @@ running=$(json "$(cectl runs --json)" 'it["runs"][0]["run_id"]')
 setpriv --reuid 4002 --regid 4002 --clear-groups \
 	/usr/bin/python3 "$work/104-callers.py" "$stranger" "$running" >"$work/callers" 2>&1
 ok $? "somebody else meets none of it"
-sed 's/^/# /' "$work/callers"
+report "$work/callers"
 exits 0 "and root sees all" cectl show "$stranger"
 is "$(json "$(cectl runs --json --uid 4002)" '[run["uid"] for run in it["runs"]]')" "[4002]" "by uid, too"
 exits 0 "the stranger's run goes on, until root cancels it" cectl cancel "$running"

@@ -24,7 +24,7 @@ stranger=$(json "$(cectl runs --json)" 'it["runs"][0]["run_id"]')
 matrix() {
 	as "$2" "$3" /usr/bin/python3 "$work/105-roles.py" "$work/PROTOCOL.md" "$4" "$1" "$stranger" >"$work/$1" 2>&1
 	ok $? "$1: $(grep -c '^ok' "$work/$1") cells"
-	sed 's/^/# /' "$work/$1"
+	report "$work/$1"
 }
 matrix none 4004 4999 '[]'
 matrix user 4001 4999 '["user"]'

@@ -13,7 +13,7 @@ daemon_start
 repeats() {
 	/usr/bin/python3 "$work/108-repeats.py" "$@" >"$work/said" 2>&1
 	ok $? "$1"
-	sed 's/^/# /' "$work/said"
+	report "$work/said"
 }
 
 # The daemon first: it has no time for anything.
@@ -38,7 +38,7 @@ if [[ $(id -u) == 0 ]]; then
 	setpriv --reuid 4001 --regid 4001 --clear-groups \
 		/usr/bin/python3 "$work/108-repeats.py" stranger >"$work/said" 2>&1
 	ok $? "somebody else's id is another id"
-	sed 's/^/# /' "$work/said"
+	report "$work/said"
 fi
 
 # What was answered is known to whoever comes after a catastrophe; what was not is lost, and is not done again.
@@ -97,7 +97,7 @@ for seconds in 2 40; do
 	daemon_stop
 	wait "$asking"
 	ok $? "told to end, it answers those that wait for $seconds seconds"
-	sed 's/^/# /' "$work/ending"
+	report "$work/ending"
 	daemon_start
 done
 daemon_stop

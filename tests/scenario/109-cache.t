@@ -16,7 +16,7 @@ settings() {
 cache() {
 	/usr/bin/python3 "$work/109-cache.py" "$@" >"$work/said" 2>&1
 	ok $? "$*"
-	sed 's/^/# /' "$work/said"
+	report "$work/said"
 }
 ced_arguments=(--config "$work/ced.conf")
 policy python.call.denied
@@ -31,7 +31,7 @@ if [[ $(id -u) == 0 ]]; then
 	setpriv --reuid 4001 --regid 4001 --clear-groups \
 		/usr/bin/python3 "$work/109-cache.py" stranger >"$work/said" 2>&1
 	ok $? "what one user's program printed is not told to another"
-	sed 's/^/# /' "$work/said"
+	report "$work/said"
 fi
 cache keep
 

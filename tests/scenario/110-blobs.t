@@ -10,7 +10,7 @@ daemon_start
 blobs() {
 	/usr/bin/python3 "$work/110-blobs.py" "$@" >"$work/said" 2>&1
 	ok $? "$1"
-	sed 's/^/# /' "$work/said"
+	report "$work/said"
 }
 blobs used
 blobs parts
@@ -19,7 +19,7 @@ if [[ $(id -u) == 0 ]]; then
 	setpriv --reuid 4001 --regid 4001 --clear-groups \
 		/usr/bin/python3 "$work/110-blobs.py" stranger >"$work/said" 2>&1
 	ok $? "what one user sent is not there for another"
-	sed 's/^/# /' "$work/said"
+	report "$work/said"
 fi
 printf 'a,b\n1,2\n' >"$work/data.csv"
 exits 0 "put" cectl put "$work/data.csv"

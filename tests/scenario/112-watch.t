@@ -8,7 +8,7 @@ install -m 644 "$here/wire.py" "$ced_folder/wire.py" # the checkout may be close
 export CED_SPAWNER=$ced_spawner CED_WIRE=$ced_folder
 /usr/bin/python3 "$here/112-watch.py" >"$work/told" 2>&1
 ok $? "raw clients hear what they may hear"
-sed 's/^/# /' "$work/told"
+report "$work/told"
 
 watch() {
 	cectl watch "$@" >"$work/seen" 2>"$work/said" &

@@ -6,7 +6,7 @@ only python
 daemon_start
 /usr/bin/python3 "$here/114-admin-ops.py" >"$work/killed" 2>&1
 ok $? "everything dies within 100 ms of the word"
-sed 's/^/# /' "$work/killed"
+report "$work/killed"
 exits 75 "nothing new starts" cectl run -c 'print(1)'
 like "$err" 'draining.*stopped new runs: a drill' "and it is told why"
 exits 0 "what was killed is in the record" cectl runs --outcome canceled --json

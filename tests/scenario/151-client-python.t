@@ -14,7 +14,7 @@ ok $? "the tests pass: $(grep '^Ran' "$work/said")"
 tail -n 40 "$work/said" | sed 's/^/# /'
 /usr/bin/python3 -m coverage report --fail-under=90 --skip-covered >"$work/report" 2>&1
 ok $? "they reach at least 90 of 100 lines: $(grep ^TOTAL "$work/report" | tr -s " ")"
-sed 's/^/# /' "$work/report"
+report "$work/report"
 like "$(grep ^TOTAL "$work/report" | tr -s ' ')" '^TOTAL [1-9][0-9]{3} ' "of all modules"
 
 if command -v mypy >/dev/null; then

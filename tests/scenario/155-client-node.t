@@ -18,7 +18,7 @@ node node_modules/c8/bin/c8.js --include 'dist/esm/**' --include 'src/**' --repo
 ok $? "the tests of clients/node pass and reach 90 of 100 lines"
 [[ $(grep -c '^ *client.ts *|' "$work/said") == 1 ]]
 ok $? "the lines of src/client.ts were counted"
-sed 's/^/# /' "$work/said"
+report "$work/said"
 verdict=$(cectl audit verify 2>&1)
 ok $? "the record holds" "$verdict"
 done_testing

@@ -19,7 +19,7 @@ for file in "$here"/../../clients/conformance/*.json; do
 done
 node test/conformance.mjs test/cases.json "${cases[@]}" >"$work/said" 2>&1
 ok $? "$(grep -c '^ok' "$work/said") cases of $((1 + ${#cases[@]})) files"
-sed 's/^/# /' "$work/said"
+report "$work/said"
 grep -q '^ok .* # SKIP this daemon has no runtime no-such-runtime' "$work/said"
 ok $? "a case that cannot run here is skipped with a reason"
 

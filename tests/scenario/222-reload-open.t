@@ -75,7 +75,7 @@ if [[ $(id -u) == 0 ]]; then
 	exec {told}>&- {heard}<&-
 	wait "$client"
 	ok $? "its one connection has had each role in turn"
-	sed 's/^/# /' "$work/roles"
+	report "$work/roles"
 fi
 
 daemon_stop

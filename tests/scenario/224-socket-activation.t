@@ -13,7 +13,7 @@ manager() {
 }
 manager 224-socket-activation.py "${CED_RESTARTS:-8}" >"$work/said" 2>&1
 ok $? "restarts by socket activation"
-sed 's/^/# /' "$work/said"
+report "$work/said"
 like "$(grep socket.other "$ced_log" | head -n 1)" 'socket_mode = 0660, and its mode is 0666.*systemctl edit ced.socket' \
 	"settings about the socket that are not in force are in the log"
 unlike "$(<"$ced_log")" 'stop.runs_left|Sanitizer' "each stop was an orderly one"

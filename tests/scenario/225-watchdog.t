@@ -12,7 +12,7 @@ CED_LOG=$ced_log PYTHONPATH=$here /usr/bin/python3 "$here/225-watchdog.py" "${ce
 	"$programs/bin/ced-spawner" --libexec "$programs/libexec/ced" -- --config "$ced_folder/watched.conf" \
 	--socket "$CED_SOCKET" --state "$ced_state" >"$work/said" 2>&1
 ok $? "the watchdog and the canary"
-sed 's/^/# /' "$work/said"
+report "$work/said"
 like "$(grep canary.failed "$ced_log" | head -n 1)" 'runtime=' "a failure is in the log"
 unlike "$(<"$ced_log")" 'Sanitizer' "and nothing else is wrong"
 done_testing

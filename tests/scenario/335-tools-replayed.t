@@ -16,13 +16,13 @@ ced_arguments=(--config "$ced_folder/ced.conf")
 daemon_start
 /usr/bin/python3 -B "$here/335-tools-replayed.py" record "$work/run" >"$work/said" 2>&1
 ok $? "runs are replayed without their client"
-sed 's/^/# /' "$work/said"
+report "$work/said"
 daemon_stop
 policy '{ "ask": ["note"], "deny": ["drop"] }'
 daemon_start
 /usr/bin/python3 -B "$here/335-tools-replayed.py" policy "$work/run" >"$work/said" 2>&1
 ok $? "under a policy that has changed"
-sed 's/^/# /' "$work/said"
+report "$work/said"
 exits 0 "the record" cectl audit verify
 like "$out" 'no change found' "verifies"
 done_testing

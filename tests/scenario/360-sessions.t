@@ -27,7 +27,7 @@ ced_arguments=(--config "$ced_folder/ced.conf")
 part() {
 	/usr/bin/python3 "$here/360-sessions.py" "$@" >"$work/said" 2>&1
 	ok $? "part $1: $(grep -c '^ok' "$work/said") checks"
-	sed 's/^/# /' "$work/said"
+	report "$work/said"
 }
 open_door() { chmod 755 "$ced_folder/run"; }
 
@@ -72,7 +72,7 @@ is "$status $(<"$work/out")" "1 1" "and ends with the first that fails"
 like "$(<"$work/err")" 'ZeroDivisionError' "which it shows"
 /usr/bin/python3 "$here/360-sessions-typed.py" >"$work/said" 2>&1
 ok $? "repl in a terminal"
-sed 's/^/# /' "$work/said"
+report "$work/said"
 like "$(cectl session list 2>&1)" 'no session is open' "repl leaves none"
 
 left=$(/usr/bin/python3 "$here/360-sessions.py" leave)

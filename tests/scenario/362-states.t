@@ -15,7 +15,7 @@ ced_arguments=(--config "$ced_folder/ced.conf")
 daemon_start
 /usr/bin/python3 "$here/362-states.py" "$ced_spawner" >"$work/said" 2>&1
 ok $? "$(grep -c '^ok' "$work/said") checks"
-sed 's/^/# /' "$work/said"
+report "$work/said"
 verdict=$(cectl audit verify 2>&1)
 ok $? "the record holds" "$verdict"
 done_testing

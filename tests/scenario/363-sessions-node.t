@@ -17,7 +17,7 @@ ced_arguments=(--config "$ced_folder/ced.conf")
 daemon_start
 /usr/bin/python3 "$here/363-sessions-node.py" >"$work/said" 2>&1
 ok $? "cells of node: $(grep -c '^ok' "$work/said") checks"
-sed 's/^/# /' "$work/said"
+report "$work/said"
 
 session=$(cectl session open --language javascript --limit memory=256M --task words)
 like "$session" '^[0-9A-Z]{26}$' "session open prints the id"
@@ -35,6 +35,6 @@ is "$status $(<"$work/out")" "1 1" "and ends with the first that fails"
 like "$(<"$work/err")" 'cell-2.js:1' "which it shows"
 /usr/bin/python3 "$here/363-sessions-typed.py" >"$work/said" 2>&1
 ok $? "repl in a terminal"
-sed 's/^/# /' "$work/said"
+report "$work/said"
 like "$(cectl session list 2>&1)" 'no session is open' "none is left"
 done_testing

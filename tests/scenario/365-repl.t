@@ -17,7 +17,7 @@ export XDG_STATE_HOME=$ced_folder/user
 
 /usr/bin/python3 "$here/365-repl.py" >"$work/said" 2>&1
 ok $? "in a terminal: $(grep -c '^ok' "$work/said") checks"
-sed 's/^/# /' "$work/said"
+report "$work/said"
 like "$(cectl session list 2>&1)" 'no session is open' "it leaves no session open"
 
 # --- not a terminal --------------------------------------------------------------------------------

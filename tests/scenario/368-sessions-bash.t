@@ -18,7 +18,7 @@ ced_arguments=(--config "$ced_folder/ced.conf")
 daemon_start
 /usr/bin/python3 "$here/368-sessions-bash.py" >"$work/said" 2>&1
 ok $? "cells of bash: $(grep -c '^ok' "$work/said") checks"
-sed 's/^/# /' "$work/said"
+report "$work/said"
 
 session=$(cectl session open --language bash --limit memory=256M --task words)
 like "$session" '^[0-9A-Z]{26}$' "session open prints the id"

@@ -17,7 +17,7 @@ daemon_start
 chmod 755 "$ced_folder/run" # another user may connect
 /usr/bin/python3 "$here/370-session-keep.py" "$ced_spawner" >"$work/said" 2>&1
 ok $? "$(grep -c '^ok' "$work/said") checks"
-sed 's/^/# /' "$work/said"
+report "$work/said"
 verdict=$(cectl audit verify 2>&1)
 ok $? "the record holds" "$verdict"
 done_testing

@@ -36,7 +36,7 @@ chmod 755 "$ced_folder/run" # another user may connect
 is "$(set_state good)" ready "the sets are ready"
 /usr/bin/python3 "$here/371-session-packages.py" "$sets" "$conf" >"$work/said" 2>&1
 ok $? "$(grep -c '^ok' "$work/said") checks"
-sed 's/^/# /' "$work/said"
+report "$work/said"
 session=$(cectl session open --packages good)
 is "$(cectl run --session "$session" -c 'import greet; print(greet.word)')" good "cectl session open --packages"
 exits 0 "which ends" cectl session close "$session"

@@ -15,7 +15,7 @@ policies = \"$work/policies\"
 nets_start ""
 /usr/bin/python3 -B "$here/377-session-network.py" "$nets" "$ced_spawner" >"$work/said" 2>&1
 ok $? "$(grep -c '^ok' "$work/said") checks"
-sed 's/^/# /' "$work/said"
+report "$work/said"
 session=$(cectl session open --allow-host "api.test:$(nets_port http)")
 is "$(cectl run --session "$session" -c "
 import urllib.request

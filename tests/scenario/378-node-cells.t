@@ -8,7 +8,7 @@ only python javascript
 daemon_start
 /usr/bin/python3 -B "$here/378-node-cells.py" >"$work/said" 2>&1
 ok $? "$(grep -c '^ok' "$work/said") checks"
-sed 's/^/# /' "$work/said"
+report "$work/said"
 
 session=$(cectl session open --language javascript)
 is "$(cectl run --session "$session" --display -c '6 * 7')" 42 "cectl run --session --display"

@@ -16,6 +16,6 @@ ced_arguments=(--config "$ced_folder/ced.conf")
 daemon_start
 /usr/bin/python3 -B "$here/380-states-scarce.py" "$ced_spawner" >"$work/said" 2>&1
 ok $? "$(grep -c '^ok' "$work/said") checks"
-sed 's/^/# /' "$work/said"
+report "$work/said"
 exits 0 "the chain holds" cectl audit verify
 done_testing

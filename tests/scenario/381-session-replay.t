@@ -18,7 +18,7 @@ daemon_start
 chmod 755 "$ced_folder/run" # another user may connect
 /usr/bin/python3 -B "$here/381-session-replay.py" "$work" >"$work/said" 2>&1
 ok $? "$(grep -c '^ok' "$work/said") checks"
-sed 's/^/# /' "$work/said"
+report "$work/said"
 
 # --- cectl -------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ daemon_start
 doors() {
 	/usr/bin/python3 "$here/505-doors.py" "$1" >"$work/said" 2>&1
 	ok $? "$2"
-	sed 's/^/# /' "$work/said"
+	report "$work/said"
 }
 doors before "no door lets a denied program through"
 daemon_kill

@@ -27,7 +27,7 @@ daemon_start
 open_socket
 /usr/bin/python3 "$here/507-approvals.py" >"$work/said" 2>&1
 ok $? "raw clients ask, decide and are told"
-sed 's/^/# /' "$work/said"
+report "$work/said"
 
 code=$'import ctypes\nprint("\e[2J\u202eevil", 6 * 7)  # '$(printf 'x%.0s' {1..300})'END'
 exits 0 "a run that waits is told apart" as 4001 cectl run --policy house --detach --agent ann -c "$code"

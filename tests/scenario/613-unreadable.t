@@ -6,7 +6,7 @@ only python
 daemon_start
 /usr/bin/python3 "$here/613-unreadable.py" "$ced_state" "$ced_log" >"$work/said" 2>&1
 ok $? "damage in a run that waits to be settled"
-sed 's/^/# /' "$work/said"
+report "$work/said"
 exits 1 "verification finds it" cectl audit verify
 like "$out$err" 'blob' "and names it"
 failed=0

@@ -17,7 +17,7 @@ while read -r wish; do
 done <"$work/wishes"
 wait "$script"
 ok $? "without a browser"
-sed 's/^/# /' "$work/told"
+report "$work/told"
 
 CED_SOCKET=/nowhere/ced.sock cectl web >"$work/out" 2>"$work/err" &
 web=$!

@@ -20,5 +20,5 @@ while read -r wish; do
 done <"$work/wishes"
 wait "$script"
 ok $? "in a browser"
-sed 's/^/# /' "$work/told"
+report "$work/told"
 done_testing

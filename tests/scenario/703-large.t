@@ -15,17 +15,17 @@ for kind in values tiny keys text program files broken; do
 	setpriv --reuid 4002 --regid 4002 --clear-groups \
 		/usr/bin/python3 "$work/703-large.py" measure "$kind" "$work/sent" >"$work/said" 2>&1
 	ok $? "$kind: others wait for no more than a moment"
-	sed 's/^/# /' "$work/said"
+	report "$work/said"
 	kill "$sender"
 	wait "$sender" 2>/dev/null
 	sed 's/^/# /' "$work/sent" | tail -n 2
 done
 /usr/bin/python3 "$work/703-large.py" loop "$(pgrep -f "^ced --spawner-fd.*$ced_state")" >"$work/said" 2>&1
 ok $? "the loop itself does little of it"
-sed 's/^/# /' "$work/said"
+report "$work/said"
 /usr/bin/python3 "$work/703-large.py" order >"$work/said" 2>&1
 ok $? "and come out as they were sent"
-sed 's/^/# /' "$work/said"
+report "$work/said"
 is "$(json "$(cectl status --json)" '[it["held_bytes"] < 200000, it["in_progress"]]')" "[true, 0]" "nothing of them is left"
 daemon_stop
 done_testing

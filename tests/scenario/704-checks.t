@@ -9,13 +9,13 @@ for kind in names findings broken slow; do
 	sender=$!
 	/usr/bin/python3 "$here/704-checks.py" measure "$kind" "$work/sent" >"$work/said" 2>&1
 	ok $? "$kind: others wait for no more than a moment"
-	sed 's/^/# /' "$work/said"
+	report "$work/said"
 	kill "$sender"
 	wait "$sender" 2>/dev/null
 	sed 's/^/# /' "$work/sent" | tail -n 2
 done
 /usr/bin/python3 "$here/704-checks.py" loop "$ced_spawner" >"$work/said" 2>&1
 ok $? "the loop itself does little of it"
-sed 's/^/# /' "$work/said"
+report "$work/said"
 daemon_stop
 done_testing

@@ -22,7 +22,7 @@ CONF
 part() {
 	/usr/bin/python3 "$here/706-fair.py" "$1" >"$work/said" 2>&1
 	ok $? "$1: $(grep -c '^ok' "$work/said") checks"
-	sed 's/^/# /' "$work/said"
+	report "$work/said"
 }
 ced_arguments=(--config "$work/ced.conf")
 

@@ -231,6 +231,12 @@ diag() {
 	done <<<"$1"
 }
 
+# What a test program has written to the file $1; what passed comes last, since the summary of a long run shows only the beginning.
+report() {
+	sed -n '/^ok /!s/^/# /p' "$1"
+	sed -n 's/^ok /# ok /p' "$1"
+}
+
 bail() {
 	diag "$1"
 	[[ -s $ced_log ]] && diag "$(tail -n 20 "$ced_log")"
