@@ -64,7 +64,7 @@ static bool is_blank(const char *line, size_t len)
 
 void jsonrpc_in_next(struct jsonrpc_in *in, size_t len)
 {
-	buf_consume(&in->line, len + 1);
+	buf_consume(&in->line, len < in->line.len ? len + 1 : len);
 	in->looked = 0;
 }
 
@@ -83,7 +83,8 @@ enum jsonrpc_line jsonrpc_in_line(struct jsonrpc_in *in, const char **ret_line, 
 {
 	for (;;) {
 		size_t len = find_newline(in);
-		bool whole = len < in->line.len;
+		bool whole = len < in->line.len ||
+			     (in->ended && len > 0); /* the last line may have no newline */
 
 		if (!whole)
 			return in->skips || len > JSONRPC_LINE_MAX ? skip_long(in) : JSONRPC_NONE;

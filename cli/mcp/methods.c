@@ -239,22 +239,38 @@ static void on_resources_read(const struct message *message)
 
 /* ---- the daemon's answers ------------------------------------------------------------------ */
 
+/* The place of a session; "": a free one.  NULL: there is none. */
+static char *find_session(struct server *server, const char *session)
+{
+	for (size_t i = 0; i < SESSIONS_MAX; i++) {
+		if (strcmp(server->sessions[i], session) == 0)
+			return server->sessions[i];
+	}
+	return NULL;
+}
+
+/* A place for one more; the oldest ones have ended with an earlier daemon, if there are that many. */
+static char *next_session(struct server *server)
+{
+	char *place = find_session(server, "");
+
+	return place ? place : server->sessions[server->next_session++ % SESSIONS_MAX];
+}
+
 /* Sessions that were opened here are closed at the end. */
 static void note_session(
 	struct server *server, const struct request *request, const struct value *result)
 {
 	const char *session = value_as_text(value_get(result, "session"));
-	bool opens = request->tool && strcmp(request->tool->method, "session.open") == 0;
-	bool closes = request->tool && strcmp(request->tool->method, "session.close") == 0;
+	const char *method = request->tool ? request->tool->method : "";
+	char *place = NULL;
 
-	if (!session || (!opens && !closes))
-		return;
-	for (size_t i = 0; i < SESSIONS_MAX; i++) {
-		if (strcmp(server->sessions[i], opens ? "" : session) != 0)
-			continue;
-		cut_printf(server->sessions[i], RUN_ID_MAX, "%s", opens ? session : "");
-		return;
-	}
+	if (session && strcmp(method, "session.open") == 0)
+		cut_printf(next_session(server), RUN_ID_MAX, "%s", session);
+	if (session && strcmp(method, "session.close") == 0)
+		place = find_session(server, session);
+	if (place)
+		*place = '\0';
 }
 
 /* An error of the daemon: for a tool an answer that a model can read, else one of JSON-RPC. */

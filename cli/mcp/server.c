@@ -7,10 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/base/interrupt.h"
 #include "cli/mcp/methods.h"
 #include "cli/mcp/progress.h"
 #include "cli/mcp/requests.h"
 #include "proto/base/clock.h"
+#include "proto/base/container.h"
 
 #define TICK_MS   250
 #define ENDING_MS 10000 /* for answers and cancelled runs after the end of stdin */
@@ -32,11 +34,11 @@ static void on_answer(
 		methods_answer(server, request, error, result);
 }
 
+/* The sessions may still be open: then the end closes them over another connection. */
 static void on_lost(void *context, const struct err *why)
 {
 	struct server *server = context;
 
-	memset(server->sessions, 0, sizeof(server->sessions));
 	if (requests_wait(server))
 		progress_log(server, "warning", why->text);
 	for (size_t i = 0; i < REQUESTS_MAX; i++) {
@@ -68,7 +70,8 @@ static void take_lines(struct server *server)
 /* A client that does not read its answers, or a daemon that does not, stops what causes more. */
 static bool may_read(const struct server *server)
 {
-	return !server->in.ended && server->out.bytes.len < JSONRPC_UNSENT_HIGH &&
+	return !server->in.ended && !server->ending &&
+	       server->out.bytes.len < JSONRPC_UNSENT_HIGH &&
 	       link_unsent(&server->link) < JSONRPC_UNSENT_HIGH;
 }
 
@@ -81,9 +84,11 @@ static void turn(struct server *server)
 		{ .fd = waits < JSONRPC_UNSENT_HIGH ? link_fd(&server->link) : -1,
 			.events = link_events(&server->link) },
 	};
-	bool ticks = progress_wanted(server) || server->in.ended;
+	const nfds_t count = COUNT_OF(fds);
+	int wait_ms = progress_wanted(server) || server->ending ? TICK_MS : -1;
 
-	if (poll(fds, sizeof(fds) / sizeof(fds[0]), ticks ? TICK_MS : -1) < 0) {
+	if ((server->ending ? poll(fds, count, wait_ms) : interrupt_poll(fds, count, wait_ms)) <
+		0) {
 		if (errno != EINTR)
 			server->out.broken = true;
 		return;
@@ -101,9 +106,12 @@ static void turn(struct server *server)
 
 /* ---- the end ------------------------------------------------------------------------------- */
 
+/* One that has ended already is refused, which harms nobody. */
 static void close_sessions(struct server *server)
 {
-	for (size_t i = 0; i < SESSIONS_MAX; i++) {
+	int status = 0;
+
+	for (size_t i = 0; i < SESSIONS_MAX && status == 0; i++) {
 		struct err err = ERR_INIT;
 		struct arena arena;
 		struct value *params;
@@ -114,16 +122,20 @@ static void close_sessions(struct server *server)
 		arena_init(&arena, 4096);
 		params = value_map(&arena);
 		value_map_put(&arena, params, "session", value_text(&arena, server->sessions[i]));
-		(void)link_ask(&server->link, "session.close", params, &asked, &err);
+		status = link_ask(&server->link, "session.close", params, &asked, &err);
 		arena_done(&arena);
 	}
 }
 
-/* Nobody asks any more: ends what runs, and brings the answers that are still due. */
+/*
+ * Nobody asks any more: ends what runs, and brings the answers that are still due.  A signal that
+ * comes now is the first one if the end of stdin was the reason; the second one ends cectl at once.
+ */
 static void end(struct server *server)
 {
 	int64_t until_ms = clock_ms() + ENDING_MS;
 
+	server->ending = true;
 	for (size_t i = 0; i < REQUESTS_MAX; i++) {
 		if (server->requests[i])
 			requests_cancel(server, server->requests[i]);
@@ -164,10 +176,12 @@ int server_run(const char *socket, const struct value *defaults, struct err *err
 	link_init(&server->link, socket, &watch);
 	server->link.name = server->name;
 	cut_printf(server->name, sizeof(server->name), "cectl mcp");
+	interrupt_catch();
 	status = toolset_init(&server->tools, defaults, err);
-	while (status == 0 && !server->in.ended && !server->out.broken)
+	while (status == 0 && !server->in.ended && !server->out.broken && !interrupt_noted())
 		turn(server);
 	end(server);
+	interrupt_release();
 	server_done(server);
 	free(server);
 	return status;

@@ -385,7 +385,10 @@ static bool is_never_begun(struct judgement *j)
 {
 	if (j->facts->began || j->facts->done)
 		return false;
-	set_reason(j, "The worker died before the program began; this is a fault of ced.");
+	set_reason(j,
+		j->facts->is_later
+			? "The session's process ended before it began the cell: an earlier cell has changed it."
+			: "The worker died before the program began; this is a fault of ced.");
 	return true;
 }
 

@@ -61,8 +61,8 @@ static int explain_folder(const char *folder, struct err *err)
 			err, ERR_INVALID, "the store: %s is no folder: name another one", folder);
 	if (why == EACCES && stat(folder, &st) == 0 && st.st_uid != uid)
 		return err_set(err, ERR_DENIED,
-			"the store: %s belongs to uid %u, and the daemon is uid %u: type chown -R %u: %s",
-			folder, (unsigned)st.st_uid, uid, uid, folder);
+			"the store: %s belongs to uid %u, and the daemon is uid %u: type chown -R %u:%u %s",
+			folder, (unsigned)st.st_uid, uid, uid, (unsigned)getegid(), folder);
 	errno = why;
 	return err_sys(err, "the store: %s/" LOCK_FILE, folder);
 }

@@ -44,6 +44,13 @@ wait "$server"
 is $? 0 "the end of stdin ends it"
 is "$(cat "$work/err")" "" "nothing was written to stderr"
 
+# Its sessions end with it, however it ends, also when another connection has opened them.
+if [[ $(id -u) == 0 ]]; then
+	/usr/bin/python3 "$here/161-mcp-restart.py" >"$work/said" 2>&1
+	ok $? "sessions: $(grep -c '^ok' "$work/said") checks"
+	report "$work/said"
+fi
+
 # A daemon that hangs: nobody takes the connections from its socket, until no more fit.
 /usr/bin/python3 -c '
 import json, os, socket, subprocess, sys

@@ -499,3 +499,19 @@ TEST(a_worker_that_dies_before_the_program_began_is_our_fault)
 	facts.wait_status = EXITED(0);
 	expect(&facts, OUTCOME_SANDBOX_ERROR, RAN_UNKNOWN);
 }
+
+TEST(a_session_s_process_that_dies_before_a_later_cell_began_is_an_earlier_cell_s_fault)
+{
+	struct facts facts = running();
+	struct judged judged;
+
+	facts.began = false;
+	facts.is_later = true;
+	facts.ended = true;
+	facts.wait_status = EXITED(1);
+	judged = judge(&facts);
+	CHECK_EQ_INT(judged.result.outcome, OUTCOME_SANDBOX_ERROR);
+	CHECK_EQ_INT(judged.result.ran, RAN_UNKNOWN);
+	CHECK(strstr(judged.result.reason, "an earlier cell has changed it") != NULL);
+	arena_done(&judged.arena);
+}
