@@ -127,13 +127,10 @@ static void log_refusal(const struct conn *conn, const char *why)
  */
 static bool is_idle(const struct conn *conn)
 {
-	size_t waiting = 0;
-
-	(void)frame_partial(&conn->frame, &waiting);
 	if (caller_is(&conn->caller, ROLE_ADMIN) || conn->is_subscribed)
 		return false;
-	return !conn->closing && !conn->in_flight && !conn->unsent && !conn->decoding && !waiting &&
-	       !conn->turn.lane;
+	return !conn->closing && !conn->in_flight && !conn->unsent && !conn->decoding &&
+	       !frame_has_begun(&conn->frame) && !conn->turn.lane;
 }
 
 /* Takes an admitted connection out of the count of connections. */
@@ -458,21 +455,6 @@ static bool decode_elsewhere(struct conn *conn, const struct decoded *decoded)
 	return true;
 }
 
-/* The messages behind it are none the worse.  One that no answer can name ends the connection. */
-static void refuse_deep(struct conn *conn, char *bytes, size_t len)
-{
-	char text[80];
-	uint32_t msgid = 0;
-
-	cut_printf(
-		text, sizeof(text), "message nests deeper than %u levels", conn->frame.depth_max);
-	if (rpc_peek_msgid(bytes, len, &msgid))
-		refuse(conn, msgid, RPC_CODE_BAD_REQUEST, "depth", text);
-	else
-		close_conn(conn, text);
-	free(bytes);
-}
-
 /* Takes over `bytes`. */
 static void take_message(struct conn *conn, char *bytes, size_t len)
 {
@@ -498,10 +480,7 @@ static void on_deadline(void *owner)
 /* Starts a deadline when a message is incomplete; stops it when none is. */
 static void watch_partial(struct conn *conn)
 {
-	size_t waiting = 0;
-
-	(void)frame_partial(&conn->frame, &waiting);
-	if (!waiting) {
+	if (!frame_has_begun(&conn->frame)) {
 		timer_close(conn->deadline);
 		conn->deadline = NULL;
 	} else if (!conn->deadline) {
@@ -510,19 +489,30 @@ static void watch_partial(struct conn *conn)
 	}
 }
 
-static void break_off(struct conn *conn, const struct err *err)
+/* Answers the request whose first bytes have arrived.  False: no answer can name it. */
+static bool refuse_begun(struct conn *conn, const struct err *err)
 {
 	size_t waiting = 0;
 	const char *partial = frame_partial(&conn->frame, &waiting);
 	uint32_t msgid = 0;
-	bool has_msgid = rpc_peek_msgid(partial, waiting, &msgid);
 
-	if (has_msgid && err->code == ERR_BUSY)
+	if (!rpc_peek_msgid(partial, waiting, &msgid))
+		return false;
+	if (err->code == ERR_BUSY)
 		refuse(conn, msgid, RPC_CODE_BUSY, "busy", err->text);
-	else if (has_msgid && err->code == ERR_TOO_BIG)
+	else if (err->code == ERR_TOO_BIG)
 		refuse(conn, msgid, RPC_CODE_TOO_LARGE, "too_large", err->text);
-	else if (has_msgid)
-		refuse(conn, msgid, RPC_CODE_BAD_REQUEST, "syntax", err->text);
+	else
+		refuse(conn, msgid, RPC_CODE_BAD_REQUEST,
+			conn->frame.scanner.is_too_deep ? "depth" : "syntax", err->text);
+	return true;
+}
+
+/* Of a message that is dropped, the bytes that have arrived are not the first ones. */
+static void break_off(struct conn *conn, const struct err *err)
+{
+	if (!conn->frame.drops)
+		(void)refuse_begun(conn, err);
 	close_conn(conn, err->text);
 }
 
@@ -558,10 +548,13 @@ static void take_messages(struct conn *conn)
 			return;
 		}
 		got = frame_next(&conn->frame, &bytes, &len, &err);
-		if (got > 0) {
+		if (got == FRAME_REFUSED) {
+			if (!refuse_begun(conn, &err))
+				close_conn(conn, err.text);
+		} else if (got > 0) {
 			timer_close(conn->deadline);
 			conn->deadline = NULL;
-			(conn->frame.is_deep ? refuse_deep : take_message)(conn, bytes, len);
+			take_message(conn, bytes, len);
 		} else if (got < 0) {
 			break_off(conn, &err);
 		} else {
@@ -725,7 +718,7 @@ int conn_start(struct services *services, uv_stream_t *listener)
 	conn->heard_ms = clock_ms();
 	conn->refs = 1;
 	frame_init(&conn->frame, services->config->message_bytes, WIRE_DEPTH_DEFAULT);
-	conn->frame.passes_deep = true;
+	conn->frame.goes_on = true;
 	(void)uv_pipe_init(services->loop, &conn->pipe, 0);
 	conn->pipe.data = conn;
 	if (uv_accept(listener, (uv_stream_t *)&conn->pipe) < 0 || learn_caller(conn) < 0)

@@ -113,32 +113,79 @@ static char *take_message(struct frame *frame, size_t len)
 	return copy_out(frame, len);
 }
 
-int frame_next(struct frame *frame, char **ret_bytes, size_t *ret_len, struct err *err)
+static int scan(struct frame *frame, size_t *ret_len, struct err *err)
 {
 	size_t waiting = frame->in.len - frame->at;
+	int scanned = 0;
+
+	if (waiting > 0)
+		scanned = wire_scan(
+			&frame->scanner, frame->in.bytes + frame->at, waiting, ret_len, err);
+	frame->broken = scanned < 0;
+	return scanned;
+}
+
+static void begin_next(struct frame *frame)
+{
+	wire_scanner_init(&frame->scanner, frame->message_max, frame->depth_max);
+	frame->drops = false;
+}
+
+/* Drops what has arrived of a refused message.  Returns 1 after its last byte, 0, or -1. */
+static int drop(struct frame *frame, struct err *err)
+{
+	size_t len = 0;
+	int scanned = scan(frame, &len, err);
+
+	if (scanned == 0) {
+		len = frame->in.len - frame->at;
+		if (len > frame->scanner.at)
+			len = frame->scanner.at; /* the next head is not whole */
+		frame->scanner.at -= len;
+	}
+	frame->at += len;
+	if (scanned > 0)
+		begin_next(frame);
+	return scanned;
+}
+
+static int refuse(struct frame *frame)
+{
+	frame->broken = false;
+	frame->drops = true;
+	frame->scanner.skips = true;
+	return FRAME_REFUSED;
+}
+
+int frame_next(struct frame *frame, char **ret_bytes, size_t *ret_len, struct err *err)
+{
 	size_t len = 0;
 	char *message;
-	int scanned;
+	int scanned = 1;
 
 	if (frame->broken)
 		return err_set(err, ERR_INVALID, "the stream was broken before");
-	if (waiting == 0)
-		return 0;
-
-	frame->scanner.passes_deep = frame->passes_deep;
-	scanned = wire_scan(&frame->scanner, frame->in.bytes + frame->at, waiting, &len, err);
-	frame->broken = scanned < 0;
+	if (frame->drops)
+		scanned = drop(frame, err);
+	if (scanned > 0)
+		scanned = scan(frame, &len, err);
+	if (scanned < 0 && frame->goes_on && wire_scan_may_skip(&frame->scanner))
+		return refuse(frame);
 	if (scanned <= 0)
 		return scanned;
 
 	message = take_message(frame, len);
 	if (!message)
 		return err_set(err, ERR_MEMORY, "no memory for a message of %zu bytes", len);
-	frame->is_deep = frame->scanner.is_too_deep;
-	wire_scanner_init(&frame->scanner, frame->message_max, frame->depth_max);
+	begin_next(frame);
 	*ret_bytes = message;
 	*ret_len = len;
 	return 1;
+}
+
+bool frame_has_begun(const struct frame *frame)
+{
+	return frame->drops || frame->in.len > frame->at;
 }
 
 const char *frame_partial(const struct frame *frame, size_t *ret_len)

@@ -25,8 +25,8 @@ struct frame {
 	size_t message_max;
 	unsigned depth_max;
 	bool broken;
-	bool passes_deep; /* of the owner: a message that nests too deep is returned, and is_deep */
-	bool is_deep;     /* the message that was returned last nests too deep to be decoded */
+	bool goes_on; /* of the owner: after a message that is too big or too deep, too */
+	bool drops;   /* the current message was refused; its bytes are dropped as they come */
 };
 
 void frame_init(struct frame *frame, size_t message_max, unsigned depth_max);
@@ -49,8 +49,16 @@ int frame_push(struct frame *frame, const void *bytes, size_t len);
  * Gets the next whole message.  It is malloc'ed and has one spare byte at its end, which
  * wire_decode_in_place() needs.  Returns 1, or 0 when the message is still incomplete.  Returns -1
  * when the stream is broken permanently (ERR_TOO_BIG, ERR_INVALID) or memory is short (ERR_MEMORY).
+ *
+ * FRAME_REFUSED, only if the owner goes on: the message that has begun is too big (ERR_TOO_BIG) or
+ * nests too deep (ERR_INVALID).  frame_partial() has its first bytes until the next call, which
+ * drops them and what follows of it.
  */
+#define FRAME_REFUSED 2
 int frame_next(struct frame *frame, char **ret_bytes, size_t *ret_len, struct err *err);
+
+/* Whether a message has begun and is not complete. */
+bool frame_has_begun(const struct frame *frame);
 
 /*
  * Returns the bytes of an incomplete message; 0 bytes between messages.  Valid until the next call.

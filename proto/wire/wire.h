@@ -25,6 +25,9 @@
 /* the largest depth_max, and the deepest nesting that the encoder writes */
 #define WIRE_DEPTH_MAX     64
 
+/* the longest message whose end is looked for when it is refused */
+#define WIRE_SKIP_MAX ((size_t)1 << 30)
+
 /* ---- scanning ----------------------------------------------------------------------------- */
 
 struct wire_scanner {
@@ -33,15 +36,12 @@ struct wire_scanner {
 	size_t at;      /* offset of the next head; may be past the bytes that have arrived */
 	size_t missing; /* objects still expected, at all levels */
 	unsigned depth;
-	bool passes_deep; /* of the owner: nesting too deep does not end the scan */
-	bool is_too_deep; /* the nesting: why the scan failed, or what the owner looks at */
+	bool is_too_deep;              /* the nesting: why the scan failed */
+	bool skips;                    /* of the owner: see wire_scan() */
 	uint64_t left[WIRE_DEPTH_MAX]; /* objects still expected, at each level */
 };
 
-/*
- * Prepares for the first byte of a message.  `depth_max` is at most WIRE_DEPTH_MAX.  An owner that
- * wants the length of a message that nests too deep sets passes_deep then.
- */
+/* Prepares for the first byte of a message.  `depth_max` is at most WIRE_DEPTH_MAX. */
 void wire_scanner_init(struct wire_scanner *scanner, size_t size_max, unsigned depth_max);
 
 /*
@@ -49,9 +49,15 @@ void wire_scanner_init(struct wire_scanner *scanner, size_t size_max, unsigned d
  * that it has scanned before.  Returns 1 when the message is whole (*ret_len is its length), 0 when
  * bytes are missing, -1 when it is invalid.  ERR_TOO_BIG: its declared lengths pass size_max.
  * ERR_INVALID: it nests too deep or is not msgpack.
+ *
+ * An owner that refuses a message, but wants to know where it ends, sets `skips` and goes on.  Then
+ * neither ceiling holds, and WIRE_SKIP_MAX does.
  */
 int wire_scan(struct wire_scanner *scanner, const char *bytes, size_t len, size_t *ret_len,
 	struct err *err);
+
+/* After -1: whether the message is one that is too big or too deep and whose end can be found. */
+bool wire_scan_may_skip(const struct wire_scanner *scanner);
 
 /* ---- decoding ----------------------------------------------------------------------------- */
 

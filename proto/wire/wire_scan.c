@@ -13,22 +13,15 @@ void wire_scanner_init(struct wire_scanner *scanner, size_t size_max, unsigned d
 	scanner->at = 0;
 	scanner->missing = 1;
 	scanner->depth = 0;
-	scanner->passes_deep = false;
 	scanner->is_too_deep = false;
+	scanner->skips = false;
 }
 
-/*
- * Enters a list or map that is not empty.  Below a level that is too deep no more levels are counted:
- * `missing` alone says where the message ends.
- */
+/* Enters a list or map that is not empty. */
 static int descend(struct wire_scanner *scanner, uint64_t children, struct err *err)
 {
-	if (scanner->is_too_deep)
-		return 0;
 	if (scanner->depth >= scanner->depth_max) {
 		scanner->is_too_deep = true;
-		if (scanner->passes_deep)
-			return 0;
 		return err_set(err, ERR_INVALID, "message nests deeper than %u levels",
 			scanner->depth_max);
 	}
@@ -41,39 +34,52 @@ static int descend(struct wire_scanner *scanner, uint64_t children, struct err *
 static void count_object(struct wire_scanner *scanner)
 {
 	scanner->missing--;
-	if (scanner->depth > 0 && !scanner->is_too_deep)
+	if (scanner->depth > 0 && !scanner->skips)
 		scanner->left[scanner->depth - 1]--;
 }
 
 static void ascend(struct wire_scanner *scanner)
 {
-	while (!scanner->is_too_deep && scanner->depth > 0 &&
-		scanner->left[scanner->depth - 1] == 0)
+	while (scanner->depth > 0 && scanner->left[scanner->depth - 1] == 0)
 		scanner->depth--;
 }
 
 /*
- * Processes one head.  Every announced object takes at least one byte.  So the scanner rejects a
- * message that is too big long before its bytes arrive.
+ * Every announced object takes at least one byte.  So a message that is too big is known long before
+ * its bytes arrive.
  */
+static bool is_longer_than(const struct wire_scanner *scanner, size_t most)
+{
+	return scanner->at > most || scanner->missing > most - scanner->at;
+}
+
+bool wire_scan_may_skip(const struct wire_scanner *scanner)
+{
+	if (scanner->skips || is_longer_than(scanner, WIRE_SKIP_MAX))
+		return false;
+	return scanner->is_too_deep || is_longer_than(scanner, scanner->size_max);
+}
+
+/* Processes one head.  Below a refused one `missing` alone says where the message ends. */
 static int take_head(struct wire_scanner *scanner, const struct wire_head *head, struct err *err)
 {
-	uint64_t body_len = wire_head_body_len(head);
 	uint64_t children = wire_head_children(head);
+	size_t most = scanner->skips ? WIRE_SKIP_MAX : scanner->size_max;
 
 	if (head->form == WIRE_RESERVED)
 		return err_set(
 			err, ERR_INVALID, "byte %zu of a message is not msgpack", scanner->at);
 
 	count_object(scanner);
-	scanner->at += head->len + body_len; /* less than 2^33 past the ceiling: cannot overflow */
+	/* less than 2^33 past the ceiling: cannot overflow */
+	scanner->at += head->len + wire_head_body_len(head);
 	scanner->missing += children;
-	if (scanner->at > scanner->size_max || scanner->missing > scanner->size_max - scanner->at)
+	if (is_longer_than(scanner, most))
 		return err_set(err, ERR_TOO_BIG,
 			"message has more than %zu bytes: send large contents ahead with blob.put",
 			scanner->size_max);
 
-	if (head->form == WIRE_LIST || head->form == WIRE_MAP)
+	if (!scanner->skips && (head->form == WIRE_LIST || head->form == WIRE_MAP))
 		return descend(scanner, children, err);
 	return 0;
 }
@@ -90,7 +96,8 @@ int wire_scan(struct wire_scanner *scanner, const char *bytes, size_t len, size_
 			return 0;
 		if (take_head(scanner, &head, err) < 0)
 			return -1;
-		ascend(scanner);
+		if (!scanner->skips)
+			ascend(scanner);
 	}
 
 	if (scanner->at > len)

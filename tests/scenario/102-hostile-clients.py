@@ -90,6 +90,12 @@ request_head = b"\x94\x00\x05\xa3run\x91"
 messages, closed = answer(request_head + b"\x81\xa4code\xc6" + struct.pack(">I", 2 << 30))
 eq((code_of(messages), closed), ("too_large", True), "a 2 GiB length is told and ends the connection")
 
+large = request_head + b"\x81\xa4code\xc6" + struct.pack(">I", 20 << 20) + msgpack.packb([0, 6, "hello", []]) * (2 << 20)
+large = large[:len(request_head) + 11 + (20 << 20)]
+messages, closed = answer(large + msgpack.packb([0, 7, "run", [{"language": "python", "code": "print(1)"}]]))
+eq(([(message[1], message[2] and message[2]["code"]) for message in messages], closed), ([(5, "too_large"), (7, None)], False),
+   "20 MiB are told and dropped, and the message behind them is answered")
+
 messages, closed = answer(request_head + b"\x91" * 10000 + b"\x00")
 eq((code_of(messages), closed), ("bad_request", False), "nesting of 10,000 is told")
 deep = request_head + b"\x91" * 10000 + b"\x00"

@@ -74,6 +74,7 @@ TEST(an_envelope_that_is_none_is_refused_and_the_connection_goes_on)
 
 TEST(a_message_that_is_too_large_is_told_so)
 {
+	static char rest[2048] = "\x94\x00\x07\xa5hello\x90";
 	struct house house;
 	struct reply reply;
 	int client;
@@ -85,6 +86,43 @@ TEST(a_message_that_is_too_large_is_told_so)
 	CHECK(house_hear(&house, client, &reply));
 	CHECK_EQ_INT(reply.msgid, 9);
 	CHECK_STR(reply.code, "too_large");
+	for (unsigned i = 0; i < 32; i++) /* the rest of it, which could be requests */
+		CHECK_EQ_INT(write(client, rest, sizeof(rest)), sizeof(rest));
+	CHECK(house_call(&house, client, "hello", "{}", &reply));
+	CHECK(!reply.code);
+	close(client);
+	house_close(&house);
+}
+
+TEST(the_rest_of_a_message_that_is_too_large_must_arrive_in_time)
+{
+	struct house house;
+	struct reply reply;
+	int client;
+
+	CHECK(house_open(&house, "message_bytes = 4096\nmessage_ms = 100\n"));
+	client = house_connect(&house);
+	CHECK_EQ_INT(write(client, "\x94\x00\x09\xa3run\x91\xc6\x00\x01\x00\x00", 13), 13);
+	CHECK(house_hear(&house, client, &reply));
+	CHECK_STR(reply.code, "too_large");
+	CHECK(playing_is_closed(&house.play, client));
+	close(client);
+	house_close(&house);
+}
+
+TEST(a_message_that_is_no_msgpack_behind_a_refused_part_is_not_answered_again)
+{
+	struct house house;
+	struct reply reply;
+	int client;
+
+	CHECK(house_open(&house, "message_bytes = 4096\n"));
+	client = house_connect(&house);
+	/* [0, 9, "run", [[64 Ki entries: ... */
+	CHECK_EQ_INT(write(client, "\x94\x00\x09\xa3run\x91\xdd\x00\x01\x00\x00", 13), 13);
+	CHECK(house_hear(&house, client, &reply));
+	CHECK_STR(reply.code, "too_large");
+	CHECK_EQ_INT(write(client, "\x94\x00\x07\xc1", 4), 4);
 	CHECK(playing_is_closed(&house.play, client));
 	close(client);
 	house_close(&house);

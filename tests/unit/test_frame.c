@@ -182,26 +182,54 @@ TEST(messages_before_a_broken_one_still_come_out)
 	CHECK_EQ_INT(frame_next(frame, &bytes, &len, &err), -1);
 }
 
-TEST(a_message_that_nests_too_deep_is_told_and_those_behind_it_come_out)
+/*
+ * Feeds `piece` bytes at a time.  Returns what came out, a letter each: R for a refused message, its
+ * length for one that is whole, x for a broken stream.
+ */
+static const char *fed(const char *bytes, size_t len, size_t piece)
 {
-	WITH_FRAME(frame, 1000);
-	char *bytes = NULL;
-	size_t len = 0;
-	struct err err = ERR_INIT;
+	static char told[32];
+	WITH_FRAME(frame, 8);
+	size_t count = 0;
+	int got = 0;
 
-	frame->passes_deep = true;
-	for (int i = 0; i < 40; i++)
-		CHECK(frame_push(frame, "\x91", 1) == 0);
-	CHECK_EQ_INT(frame_next(frame, &bytes, &len, &err), 0);
-	CHECK(frame_push(frame, "\xc0\xc0", 2) == 0);
-	CHECK_EQ_INT(frame_next(frame, &bytes, &len, &err), 1);
-	CHECK_EQ_INT(len, 41);
-	CHECK(frame->is_deep);
-	free(bytes);
-	CHECK_EQ_INT(frame_next(frame, &bytes, &len, &err), 1);
-	CHECK_EQ_INT(len, 1);
-	CHECK(!frame->is_deep);
-	free(bytes);
+	frame->goes_on = true;
+	for (size_t at = 0; at < len && got >= 0; at += piece) {
+		if (frame_push(frame, bytes + at, len - at < piece ? len - at : piece) < 0)
+			return "no memory";
+		do {
+			char *message = NULL;
+			size_t message_len = 0;
+			struct err err = ERR_INIT;
+
+			got = frame_next(frame, &message, &message_len, &err);
+			if (got != 0 && count < sizeof(told) - 1)
+				told[count++] = got == FRAME_REFUSED ? 'R'
+						: got < 0            ? 'x'
+								     : (char)('0' + message_len);
+			free(message);
+		} while (got > 0);
+	}
+	if (frame_has_begun(frame) && count < sizeof(told) - 1)
+		told[count++] = '.';
+	told[count] = '\0';
+	return told;
+}
+
+TEST(a_message_that_is_refused_is_dropped_and_those_behind_it_come_out)
+{
+	/* 5 bytes; 12, which are too many; 1; 40 levels, which are too deep, in 41; 1 */
+	char bytes[64] = "\x92\x01\x92\x02\x03\xc4\x0a\xc1\xc1\xc1\xc1\xc1\xc1\xc1\xc1\xc1\xc1\xc0";
+	const size_t len = 18 + 41 + 1;
+
+	memset(bytes + 18, '\x91', 40);
+	memcpy(bytes + 18 + 40, "\xc0\xc0", 2);
+	for (size_t piece = 1; piece <= len; piece++)
+		CHECK_STR(fed(bytes, len, piece), "5R1R1");
+	CHECK_STR(fed(bytes, len - 2, 7), "5R1R.");
+	CHECK_STR(fed("\xc4\x0a\xc1", 3, 3), "R.");
+	CHECK_STR(fed("\xdc\x00\x0a\xc1", 4, 1), "Rx.");     /* broken while it is dropped */
+	CHECK_STR(fed("\xc6\x7f\xff\xff\xff", 5, 5), "x."); /* no end is looked for */
 }
 
 TEST(a_declared_length_reserves_nothing)

@@ -137,26 +137,47 @@ TEST(a_scan_knows_whether_nesting_is_what_it_refused)
 	CHECK(scanner.is_too_deep);
 }
 
-TEST(a_scan_that_passes_nesting_knows_where_the_message_ends)
+/* Scans `bytes` as they arrive one by one, and skips once.  Returns where the message ends, or 0. */
+static size_t skip_to_end(const char *bytes, size_t len, size_t size_max, unsigned depth_max)
+{
+	struct wire_scanner scanner;
+	size_t end = 0;
+
+	wire_scanner_init(&scanner, size_max, depth_max);
+	for (size_t i = 1; i <= len; i++) {
+		int scanned = wire_scan(&scanner, bytes, i, &end, NULL);
+
+		if (scanned < 0 && !wire_scan_may_skip(&scanner))
+			return 0;
+		if (scanned < 0)
+			scanner.skips = true;
+		if (scanned > 0)
+			return end;
+	}
+	return 0;
+}
+
+TEST(a_scan_that_skips_knows_where_a_refused_message_ends)
 {
 	/* [[[[]], {0: [[]]}], 0] and a nil behind it */
 	static const char bytes[] = "\x92\x92\x91\x91\x90\x81\x00\x91\x90\x00\xc0";
-	struct wire_scanner scanner;
-	size_t len = 0;
 
-	for (unsigned depth = 0; depth < 5; depth++)
-		for (size_t cut = 1; cut < 10; cut++) {
-			wire_scanner_init(&scanner, MEGABYTE, depth);
-			scanner.passes_deep = true;
-			CHECK_EQ_INT(wire_scan(&scanner, bytes, cut, &len, NULL), 0);
-			CHECK_EQ_INT(wire_scan(&scanner, bytes, 11, &len, NULL), 1);
-			CHECK_EQ_INT(len, 10);
-			CHECK_EQ_INT(scanner.is_too_deep, true);
-		}
-	wire_scanner_init(&scanner, MEGABYTE, 5);
-	scanner.passes_deep = true;
-	CHECK_EQ_INT(wire_scan(&scanner, bytes, 11, &len, NULL), 1);
-	CHECK(!scanner.is_too_deep);
+	for (unsigned depth = 0; depth < 6; depth++)
+		CHECK_EQ_INT(skip_to_end(bytes, 11, MEGABYTE, depth), 10);
+	for (size_t size = 1; size < 11; size++)
+		CHECK_EQ_INT(skip_to_end(bytes, 11, size, 32), 10);
+	for (size_t size = 1; size < 11; size++)
+		CHECK_EQ_INT(skip_to_end(bytes, 11, size, 2), 10);
+	CHECK_EQ_INT(skip_to_end("\x92\xc4\x03\xc1\xc1\xc1\x00", 7, 4, 32), 7); /* skips a body */
+}
+
+TEST(a_scan_does_not_skip_what_is_no_msgpack_or_never_ends)
+{
+	CHECK_EQ_INT(skip_to_end("\x92\xc1\x00", 3, MEGABYTE, 32), 0);
+	CHECK_EQ_INT(
+		skip_to_end("\x91\x91\x92\xc1\x00", 5, MEGABYTE, 1), 0); /* below a refused one */
+	CHECK_EQ_INT(skip_to_end("\x92\xc6\x40\x00\x00\x00", 6, MEGABYTE, 32), 0); /* 1 GiB */
+	CHECK_EQ_INT(skip_to_end("\xdd\x7f\xff\xff\xff", 5, MEGABYTE, 32), 0);
 }
 
 TEST(many_levels_that_end_together_are_all_left)

@@ -1,7 +1,7 @@
 import { createConnection, type Socket } from "node:net";
 
 import { Core, type Incoming } from "./core.js";
-import { ConnectionLost, errorFrom, NoPermission, TooLarge } from "./errors.js";
+import { ConnectionLost, errorFrom, NoPermission } from "./errors.js";
 import type { Map_ } from "./methods.js";
 import { socketPlaces } from "./places.js";
 import { said } from "./said.js";
@@ -9,12 +9,7 @@ import { said } from "./said.js";
 interface Waiting {
 	resolve: (result: Map_) => void;
 	reject: (error: Error) => void;
-	length: number; // of the request
-	left: boolean; // all of it
 }
-
-const SMALLEST_LIMIT = 4096; // that the setting message_bytes can have
-const PROBE_MS = 2000;
 
 /** The sockets that were tried, why each failed, and what to type. */
 function nobodyAt(path: string, error: NodeJS.ErrnoException): string {
@@ -43,13 +38,12 @@ export class Connection {
 	private readonly waiting = new Map<number, Waiting>();
 	private cause: Error | undefined;
 	private held = 0;
-	private left = false; // by this side
 	/** Gets each notification. If it throws, the process warns, and the connection goes on. */
 	onNotice: (method: string, params: Map_) => void = () => undefined;
 	/** Is called once, when the connection is gone. */
 	onClose: () => void = () => undefined;
 
-	private constructor(private readonly socket: Socket, private readonly path: string) {
+	private constructor(private readonly socket: Socket) {
 		socket.unref();
 		socket.on("data", (chunk: Buffer) => this.take(chunk));
 		socket.on("error", (error) => (this.cause ??= error));
@@ -65,7 +59,7 @@ export class Connection {
 					: new ConnectionLost(nobodyAt(path, error), false, error)));
 			socket.once("connect", () => {
 				socket.removeAllListeners("error");
-				resolve(new Connection(socket, path));
+				resolve(new Connection(socket));
 			});
 		});
 	}
@@ -82,10 +76,9 @@ export class Connection {
 				return;
 			}
 			const { msgid, bytes } = this.core.request(method, params);
-			const waiting: Waiting = { resolve, reject, length: bytes.length, left: false };
-			this.waiting.set(msgid, waiting);
+			this.waiting.set(msgid, { resolve, reject });
 			this.hold(1);
-			this.socket.write(bytes, (error) => (waiting.left = !error));
+			this.socket.write(bytes);
 		});
 	}
 
@@ -97,7 +90,6 @@ export class Connection {
 	}
 
 	close(): void {
-		this.left = true;
 		this.cause ??= new Error("the client closed it");
 		this.socket.destroy();
 	}
@@ -124,46 +116,14 @@ export class Connection {
 			waiting.resolve(message.result);
 			return;
 		}
-		const error = errorFrom(message.error);
-		if (error instanceof TooLarge) this.cause ??= error; // after it the daemon closes the connection
-		waiting.reject(error);
+		waiting.reject(errorFrom(message.error));
 	}
 
 	private closed(): void {
 		this.cause ??= new Error("the daemon closed it");
 		const lost = new ConnectionLost(`the connection to ced was lost: ${this.cause.message}`, true, this.cause);
-		for (const waiting of this.waiting.values())
-			if (this.left || waiting.left || waiting.length <= SMALLEST_LIMIT) waiting.reject(lost);
-			else void this.refusal(waiting.length).then((refused) => waiting.reject(refused ?? lost));
+		for (const waiting of this.waiting.values()) waiting.reject(lost);
 		this.waiting.clear();
 		guarded("onClose", () => this.onClose());
-	}
-
-	/**
-	 * The daemon refuses a message from its length and closes the connection. If node was still
-	 * writing, the answer is lost with the socket. So the daemon is asked again, with the length alone.
-	 */
-	private async refusal(length: number): Promise<TooLarge | undefined> {
-		const again = await Connection.open(this.path).catch(() => undefined);
-		if (!again) return undefined;
-		const patience = setTimeout(() => again.close(), PROBE_MS);
-		try {
-			return await again.probe(length).catch((error) => (error instanceof TooLarge ? error : undefined));
-		} finally {
-			clearTimeout(patience);
-			again.close();
-		}
-	}
-
-	/** Sends the head of a request of this length, and nothing of its content. */
-	private probe(length: number): Promise<undefined> {
-		const { msgid, bytes } = this.core.request("hello", { client: "" });
-		const head = Buffer.concat([bytes.subarray(0, -1), Buffer.from([0xdb, 0, 0, 0, 0])]); // str 32
-		head.writeUInt32BE(length, head.length - 4);
-		return new Promise((_, reject) => {
-			this.waiting.set(msgid, { resolve: () => undefined, reject, length: 0, left: true });
-			this.hold(1);
-			this.socket.write(head);
-		});
 	}
 }

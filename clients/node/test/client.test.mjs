@@ -77,7 +77,7 @@ test("a message that is too large is answered as such, and what it asked for is 
 	for (let i = 0; i < 3; i++) await assert.rejects(client.run("1", { stdin: "x".repeat(17 << 20) }), (error) =>
 		error instanceof ced.TooLarge && /16777216 bytes/.test(error.message));
 	await assert.rejects(client.run("1", { files: { a: new Uint8Array(9 << 20), b: new Uint8Array(9 << 20) } }), ced.TooLarge);
-	assert.equal((await client.run("print(1)", patient)).text, "1\n", "over a new connection");
+	assert.equal((await client.run("print(1)", patient)).text, "1\n", "and the next one is done");
 });
 
 test("200 runs at once: none lost, none out of place", async () => {

@@ -74,9 +74,14 @@ class Runs(WithClient):
         self.assertEqual(self.client.run("print(1)").text, "1\n", "and the connection is as it was")
 
     def test_a_message_that_is_too_large_is_answered(self):
-        with self.assertRaises(ced.TooLarge):
-            self.client.blob_put(data=bytes(17 << 20))
-        self.assertEqual(self.client.run("print(1)").text, "1\n", "over a new connection")
+        def put():
+            with self.assertRaises(ced.TooLarge):
+                self.client.blob_put(data=bytes(17 << 20))
+            return "put"
+
+        result = self.client.run("print(tools.put())", tools={"put": put}, limits=FOR_LONG)
+        self.assertEqual(result.text, "put\n", "and ends no other run of its connection")
+        self.assertEqual(self.client.run("print(1)").text, "1\n")
 
     def test_check_and_replay_and_detached_runs(self):
         self.assertEqual(self.client.check("import socket", policy="strict").would, "deny")

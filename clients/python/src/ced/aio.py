@@ -51,7 +51,7 @@ class Connection(asyncio.Protocol):
 
     def is_open(self) -> bool:
         """Whether it can take a request of the loop that runs. A client may outlive its loop and be used in the next."""
-        return not (self.closed or self._core.ending) and self.loop is asyncio.get_running_loop()
+        return not self.closed and self.loop is asyncio.get_running_loop()
 
     def data_received(self, data: bytes) -> None:
         """asyncio says what came."""

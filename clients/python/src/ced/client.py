@@ -74,7 +74,7 @@ class Connection:
     @property
     def is_open(self) -> bool:
         """Whether it may take a request. What `send` gives says whether it did."""
-        return not (self.closed or self._core.ending)
+        return not self.closed
 
     def send(self, method: str, params: Map, wants_events: bool) -> Exchange:
         """Sends a request. The exchange is `unsent` if the daemon had closed the connection before."""

@@ -13,7 +13,7 @@ from typing import Any, Callable, Deque, Dict, List, Optional, Tuple
 
 import msgpack
 
-from .errors import CedError, ConnectionLost, TooLarge, error_from
+from .errors import CedError, ConnectionLost, error_from
 from .events import Event, EventReader, Map, is_event
 
 REQUEST, RESPONSE, NOTIFICATION = 0, 1, 2
@@ -87,7 +87,6 @@ class Core:
         self._numbers = itertools.count(1)
         self._open: Dict[int, Exchange] = {}
         self._runs: Dict[str, Exchange] = {}
-        self.ending = False  # the daemon has said something after which it closes the connection
 
     @property
     def waiting(self) -> int:
@@ -166,7 +165,6 @@ class Core:
         if exchange is None:
             return
         failure = None if error is None else error_from(error)
-        self.ending = self.ending or isinstance(failure, TooLarge)
         exchange.end(result, failure)
         self._runs.pop(exchange.run_id or "", None)
         self._open.pop(msgid, None)
