@@ -44,6 +44,9 @@ static int prepare_file(
 
 	if (!base64)
 		return 0;
+	if (value_get(file, "data"))
+		return err_set(err, ERR_INVALID, "/files: %s has data and base64: give one of them",
+			value_as_text(value_get(file, "path")));
 	room = arena_alloc(arena, base64->text.len + 1);
 	if (!room || base64_read(base64->text.bytes, room, base64->text.len + 1, &len) < 0)
 		return err_set(err, ERR_INVALID, "/files: %s is not base64",

@@ -129,6 +129,12 @@ server.call("list_sessions", newline="")
 server.process.stdin.close()
 eq((server.answer()["isError"], server.process.wait()), (False, 0), "a last line without a newline is answered")
 
+server = Server()
+both = server.call("run_code", language="python", code="1", files=[{"path": "a", "data": "x", "base64": "eA=="}])
+eq((both["isError"], "a has data and base64: give one of them" in both["content"][0]["text"]), (True, True), "a file with both contents is told so")
+server.process.stdin.close()
+server.process.wait()
+
 server = opened(preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
 server.process.send_signal(signal.SIGHUP)
 eq(server.call("list_sessions")["isError"], False, "a signal that was ignored at the start (nohup) stays ignored")

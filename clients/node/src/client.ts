@@ -96,7 +96,8 @@ export class Client {
 	async run<T = unknown>(code: string | Uint8Array, options: RunOptions<T> = {}): Promise<Result<T>> {
 		byName("run", options);
 		options.signal?.throwIfAborted();
-		const params = await unlessAborted(runParams(code, options), options.signal);
+		const made = runParams(code, options);
+		const params = made instanceof Promise ? await unlessAborted(made, options.signal) : made;
 		// What was done by an id is not done again; but a run that others listen to has begun to answer.
 		const again = params.id !== undefined && params.tools === undefined && !params.stream && !options.onEvent;
 		const result = await this.persist(again, options.signal, (connection) => this.runOnce(connection, params, options));
@@ -272,7 +273,7 @@ export class Client {
 		const until = Date.now() + this.busyMs;
 		for (let losses = 0; ; ) {
 			try {
-				return await send(await this.connect(signal));
+				return await send(this.connection?.open ? this.connection : await this.connect(signal));
 			} catch (error) {
 				if (error instanceof Busy) await this.pause(error, until, signal);
 				else if (!(error instanceof ConnectionLost) || !this.mayRepeat(error, again, ++losses)) throw error;
@@ -297,8 +298,7 @@ export class Client {
 		const { signal } = options;
 		signal?.throwIfAborted();
 		const runId: string = params.run_id ?? ulid();
-		let stop!: (stopped: Stopped) => void;
-		const stopped = new Promise<Stopped>((resolve) => (stop = resolve));
+		let stop: (stopped: Stopped) => void = () => undefined;
 		const listener = new Listener(options, connection, (error) => {
 			void connection.call("cancel", { run_id: runId }).catch(() => undefined);
 			stop(new Stopped(error));
@@ -308,7 +308,10 @@ export class Client {
 		const abort = (): void => void this.cancelled(connection, runId, answer).catch(() => stop(new Stopped(signal?.reason)));
 		signal?.addEventListener("abort", abort, { once: true });
 		try {
-			return await Promise.race([answer, stopped]);
+			return await new Promise((resolve, reject) => {
+				stop = resolve;
+				answer.then(resolve, reject);
+			});
 		} catch (error) {
 			if (error instanceof ConnectionLost) error.runId = runId;
 			if (error instanceof Conflict && error.data.pointer === "/run_id" && params.run_id === undefined)

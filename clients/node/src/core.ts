@@ -27,14 +27,21 @@ export class Core {
 		return { msgid: this.last, bytes: this.encoder.encode([0, this.last, method, [params]]) };
 	}
 
-	/** Takes bytes from the socket and gives the messages that are complete. */
+	/**
+	 * Takes bytes from the socket and gives the messages that are complete. One that was not complete at
+	 * first is only read again when its end is there.
+	 */
 	feed(bytes: Uint8Array): Incoming[] {
 		const chunk = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-		let rest = this.used === 0 ? chunk : this.append(chunk);
+		let isKept = this.used > 0;
+		let rest = isKept ? this.append(chunk) : chunk;
 		const messages: Incoming[] = [];
-		for (let length = this.scanner.scan(rest); length > 0; length = this.scanner.scan(rest)) {
-			messages.push(read(decode(rest.subarray(0, length))));
-			rest = rest.subarray(length);
+		while (rest.length > 0 && !(isKept && this.scanner.scan(rest) === 0)) {
+			const first = decode(rest);
+			if (!first) break;
+			messages.push(read(first.value));
+			rest = rest.subarray(first.length);
+			isKept = false;
 		}
 		this.keep(rest);
 		return messages;

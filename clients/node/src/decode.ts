@@ -76,45 +76,81 @@ export class Scanner {
 const exact = (value: bigint): number | bigint =>
 	value >= BigInt(Number.MIN_SAFE_INTEGER) && value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value;
 
-const SCALARS: { [first: number]: (bytes: Buffer, at: number) => unknown } = {
+const INCOMPLETE = new Error("the message is not complete");
+
+/** What the first bytes from 0xc0 stand for; the protocol has no others. */
+const READ: { [first: number]: (its: Reader) => unknown } = {
 	0xc0: () => null,
 	0xc2: () => false,
 	0xc3: () => true,
-	0xca: (bytes, at) => bytes.readFloatBE(at),
-	0xcb: (bytes, at) => bytes.readDoubleBE(at),
-	0xcc: (bytes, at) => bytes.readUInt8(at),
-	0xcd: (bytes, at) => bytes.readUInt16BE(at),
-	0xce: (bytes, at) => bytes.readUInt32BE(at),
-	0xcf: (bytes, at) => exact(bytes.readBigUInt64BE(at)),
-	0xd0: (bytes, at) => bytes.readInt8(at),
-	0xd1: (bytes, at) => bytes.readInt16BE(at),
-	0xd2: (bytes, at) => bytes.readInt32BE(at),
-	0xd3: (bytes, at) => exact(bytes.readBigInt64BE(at)),
+	0xc4: (its) => its.binary(its.uint(1)),
+	0xc5: (its) => its.binary(its.uint(2)),
+	0xc6: (its) => its.binary(its.uint(4)),
+	0xca: (its) => its.bytes.readFloatBE(its.take(4)),
+	0xcb: (its) => its.bytes.readDoubleBE(its.take(8)),
+	0xcc: (its) => its.uint(1),
+	0xcd: (its) => its.uint(2),
+	0xce: (its) => its.uint(4),
+	0xcf: (its) => exact(its.bytes.readBigUInt64BE(its.take(8))),
+	0xd0: (its) => its.bytes.readInt8(its.take(1)),
+	0xd1: (its) => its.bytes.readInt16BE(its.take(2)),
+	0xd2: (its) => its.bytes.readInt32BE(its.take(4)),
+	0xd3: (its) => exact(its.bytes.readBigInt64BE(its.take(8))),
+	0xd9: (its) => its.text(its.uint(1)),
+	0xda: (its) => its.text(its.uint(2)),
+	0xdb: (its) => its.text(its.uint(4)),
+	0xdc: (its) => its.list(its.uint(2)),
+	0xdd: (its) => its.list(its.uint(4)),
+	0xde: (its) => its.map(its.uint(2)),
+	0xdf: (its) => its.map(its.uint(4)),
 };
 
 class Reader {
-	private at = 0;
+	at = 0;
 
-	constructor(private readonly bytes: Buffer) {}
+	constructor(readonly bytes: Buffer) {}
 
-	value(): unknown {
-		const first = this.bytes[this.at]!;
-		const shape = shapeAt(this.bytes, this.at)!;
-		const start = this.at + shape.header;
-		this.at = start;
-		if (shape.kind === "array") return Array.from({ length: shape.count }, () => this.value());
-		if (shape.kind === "map") return this.map(shape.count);
-		this.at += shape.count;
-		if (shape.kind === "str") return this.bytes.toString("utf8", start, this.at);
-		if (shape.kind === "bin") return new Uint8Array(this.bytes.subarray(start, this.at));
-		if (first <= 0x7f) return first;
-		if (first >= 0xe0) return first - 0x100;
-		const scalar = SCALARS[first];
-		if (!scalar) throw new Error(`the daemon sent the byte 0x${first.toString(16)}, which is no value of the protocol`);
-		return scalar(this.bytes, start);
+	/** Where the next `length` bytes begin, which are passed over. */
+	take(length: number): number {
+		const at = this.at;
+		this.at += length;
+		if (this.at > this.bytes.length) throw INCOMPLETE;
+		return at;
 	}
 
-	private map(pairs: number): object {
+	uint(width: number): number {
+		return this.bytes.readUIntBE(this.take(width), width);
+	}
+
+	value(): unknown {
+		const first = this.bytes[this.take(1)]!;
+		if (first <= 0x7f) return first;
+		if (first >= 0xe0) return first - 0x100;
+		if (first <= 0x8f) return this.map(first & 15);
+		if (first <= 0x9f) return this.list(first & 15);
+		if (first <= 0xbf) return this.text(first & 31);
+		const read = READ[first];
+		if (!read) throw new Error(`the daemon sent the byte 0x${first.toString(16)}, which is no value of the protocol`);
+		return read(this);
+	}
+
+	text(length: number): string {
+		const at = this.take(length);
+		return this.bytes.toString("utf8", at, this.at);
+	}
+
+	binary(length: number): Uint8Array {
+		const at = this.take(length);
+		return new Uint8Array(this.bytes.subarray(at, this.at));
+	}
+
+	list(items: number): unknown[] {
+		const list: unknown[] = [];
+		for (let i = 0; i < items; i++) list.push(this.value());
+		return list;
+	}
+
+	map(pairs: number): object {
 		const map: { [key: string]: unknown } = {};
 		for (let i = 0; i < pairs; i++) {
 			const key = String(this.value());
@@ -126,5 +162,13 @@ class Reader {
 	}
 }
 
-/** The value of one whole message. */
-export const decode = (bytes: Buffer): unknown => new Reader(bytes).value();
+/** The first message in `bytes` and its length, or nothing if it is not complete. */
+export function decode(bytes: Buffer): { value: unknown; length: number } | undefined {
+	const reader = new Reader(bytes);
+	try {
+		return { value: reader.value(), length: reader.at };
+	} catch (error) {
+		if (error === INCOMPLETE) return undefined;
+		throw error;
+	}
+}

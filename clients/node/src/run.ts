@@ -66,20 +66,17 @@ export function byName(call: string, options: unknown): void {
 			`${call}(code, { language: ${JSON.stringify(typeof options === "string" ? options : "python")} })`);
 }
 
-/** The params as the protocol wants them. */
-export async function runParams(code: string | Uint8Array, options: RunOptions): Promise<Map_> {
+/** The params as the protocol wants them; a promise only where files must be read first. */
+export function runParams(code: string | Uint8Array, options: RunOptions): Map_ | Promise<Map_> {
 	const { signal: _signal, onParked: _parked, onEvent: _event, files, schema, tools, ...params } = options;
 	const callback = Object.keys(params).find((key) => typeof params[key] === "function");
 	if (callback !== undefined)
 		throw new TypeError(`no option "${callback}" takes a function: pass onEvent, or loop over client.stream(code)`);
 	if (params.language === undefined && params.session === undefined) params.language = "python";
-	return {
-		...params,
-		code,
-		files: files === undefined ? undefined : await filesParam(files),
-		schema: schema === undefined ? undefined : jsonSchema(schema),
-		tools: tools === undefined ? undefined : toolsParam(tools),
-	};
+	params.code = code;
+	if (schema !== undefined) params.schema = jsonSchema(schema);
+	if (tools !== undefined) params.tools = toolsParam(tools);
+	return files === undefined ? params : filesParam(files).then((given) => ({ ...params, files: given }));
 }
 
 const TEXT: PropertyDescriptor & ThisType<Result> = {
@@ -105,14 +102,16 @@ export function finished<T>(result: Map_, schema: Schema<T> | undefined): Result
 /** Gives each notification about one run to those who asked for it. */
 export class Listener {
 	private readonly decoders: { [stream: string]: InstanceType<typeof TextDecoder> } = {};
-	private readonly calls: Calls;
+	private made: Calls | undefined; // most programs call no tool
 	private over = false;
 	private threw = false;
 
 	/** `failed` gets what a function of the caller threw. Nothing is called after it. */
-	constructor(private readonly options: RunOptions, connection: Connection,
-		private readonly failed: (error: unknown) => void) {
-		this.calls = new Calls(options.tools ?? {}, connection);
+	constructor(private readonly options: RunOptions, private readonly connection: Connection,
+		private readonly failed: (error: unknown) => void) {}
+
+	private get calls(): Calls {
+		return (this.made ??= new Calls(this.options.tools ?? {}, this.connection));
 	}
 
 	private static readonly notices: { [method: string]: (its: Listener, params: Map_) => void } = {
@@ -139,7 +138,7 @@ export class Listener {
 
 	end(): void {
 		this.over = true;
-		this.calls.end();
+		this.made?.end();
 	}
 
 	private fail(error: unknown): void {
