@@ -2,12 +2,12 @@
 
     cost.py [ROUNDS]
 
-A raw request, one of Client and one of AsyncClient take turns, each on a connection of its own, to the
-daemon at CED_SOCKET.  What counts is the time outside the daemon: from the call to its result, without
+A raw request, one of Client, a raw one with asyncio and one of AsyncClient take turns, each on a connection of
+its own, to the daemon at CED_SOCKET.  What counts is the time outside the daemon: from the call to its result, without
 `total_us` and `record_us` of the result.  These vary by milliseconds, whoever asks.  Each prints the median
 and the 90th percentile, and what it adds to the raw one: the median of the differences between the medians
-of every 50 rounds.  In brackets are the quartiles of these differences.  The cpu time of this process is
-compared in the same way.
+of every 50 rounds.  AsyncClient is compared with both.  In brackets are the quartiles of these differences.
+The cpu time of this process is compared in the same way.
 """
 
 import asyncio
@@ -43,6 +43,19 @@ class Raw:
                 return message[3]
 
 
+class RawAsync(Raw):
+    """The same socket, and asyncio waits for what comes."""
+
+    async def run(self, code):
+        loop = asyncio.get_running_loop()
+        self.socket.setblocking(False)
+        await loop.sock_sendall(self.socket, msgpack.packb([0, 1, "run", [{"language": "python", "code": code}]]))
+        while True:
+            self.unpacker.feed(await loop.sock_recv(self.socket, 65536))
+            for message in self.unpacker:
+                return message[3]
+
+
 def added(times, raw):
     """The quartiles of what the blocks differ by."""
     blocks = [slice(at, at + BLOCK) for at in range(0, len(times), BLOCK)]
@@ -50,29 +63,29 @@ def added(times, raw):
     return statistics.quantiles(differences, n=4) if len(differences) > 1 else differences * 3
 
 
-def shown(name, times, raw, cpu, raw_cpu):
+def shown(name, base, times, raw, cpu, raw_cpu):
     tenths = statistics.quantiles(times, n=10)
     low, middle, high = added(times, raw)
     return (f"{name:<12} outside the daemon: p50 {statistics.median(times):6.0f} us   p90 {tenths[8]:6.0f} us   "
-            f"p50 over raw {middle:+5.0f} us [{low:+5.0f} {high:+5.0f}]   cpu over raw {added(cpu, raw_cpu)[1]:+5.0f} us")
+            f"p50 over {base} {middle:+5.0f} us [{low:+5.0f} {high:+5.0f}]   cpu over {base} {added(cpu, raw_cpu)[1]:+5.0f} us")
 
 
 async def main(rounds):
-    raw, client, aio = Raw(), ced.Client(), ced.AsyncClient()
-    times = {"raw": [], "Client": [], "AsyncClient": []}
+    raw, raw_async, client, aio = Raw(), RawAsync(), ced.Client(), ced.AsyncClient()
+    times = {"raw": [], "Client": [], "raw asyncio": [], "AsyncClient": []}
     cpu = {name: [] for name in times}
     for _ in range(rounds + WARM_UP):
-        for name, run in (("raw", raw.run), ("Client", client.run), ("AsyncClient", aio.run)):
+        for name, run in zip(times, (raw.run, client.run, raw_async.run, aio.run)):
             began, used = time.perf_counter_ns(), time.process_time_ns()
             result = run("print(1)")
-            if name == "AsyncClient":
+            if asyncio.iscoroutine(result):
                 result = await result
             took = (time.perf_counter_ns() - began) / 1000
             cpu[name].append((time.process_time_ns() - used) / 1000)
-            metrics = result["metrics"] if name == "raw" else result.metrics
+            metrics = result["metrics"] if isinstance(result, dict) else result.metrics
             times[name].append(took - metrics["total_us"] - metrics["record_us"])
-    for name in times:
-        print(shown(name, *(each[WARM_UP:] for each in (times[name], times["raw"], cpu[name], cpu["raw"]))))
+    for name, base in [*((name, "raw") for name in times), ("AsyncClient", "raw asyncio")]:
+        print(shown(name, base, *(each[WARM_UP:] for each in (times[name], times[base], cpu[name], cpu[base]))))
     client.close()
     await aio.close()
 
