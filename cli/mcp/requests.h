@@ -46,10 +46,10 @@ struct server {
 	struct toolset tools;
 	struct request *requests[REQUESTS_MAX];
 	char sessions[SESSIONS_MAX][RUN_ID_MAX]; /* opened here; "" is a free place */
-	size_t next_session;                     /* whose place the next one takes if none is free */
-	bool ending;                             /* nothing more is read from stdin */
-	unsigned level;                          /* of log messages, see log.h */
-	char name[128];                          /* in `hello` */
+	size_t next_session; /* whose place the next one takes if all are taken */
+	bool ending;         /* nothing more is read from stdin */
+	unsigned level;      /* of log messages, see log.h */
+	char name[128];      /* in `hello` */
 };
 
 /* A new request, or NULL after it was answered with an error. */
