@@ -228,7 +228,7 @@ TEST(a_message_that_is_refused_is_dropped_and_those_behind_it_come_out)
 		CHECK_STR(fed(bytes, len, piece), "5R1R1");
 	CHECK_STR(fed(bytes, len - 2, 7), "5R1R.");
 	CHECK_STR(fed("\xc4\x0a\xc1", 3, 3), "R.");
-	CHECK_STR(fed("\xdc\x00\x0a\xc1", 4, 1), "Rx.");     /* broken while it is dropped */
+	CHECK_STR(fed("\xdc\x00\x0a\xc1", 4, 1), "Rx.");    /* broken while it is dropped */
 	CHECK_STR(fed("\xc6\x7f\xff\xff\xff", 5, 5), "x."); /* no end is looked for */
 }
 
