@@ -75,9 +75,15 @@ static bool may_read(const struct server *server)
 	       link_unsent(&server->link) < JSONRPC_UNSENT_HIGH;
 }
 
+/* What the client has not read yet, if it is still there. */
+static size_t unsent_bytes(const struct server *server)
+{
+	return server->out.broken ? 0 : server->out.bytes.len;
+}
+
 static void turn(struct server *server)
 {
-	const size_t waits = server->out.bytes.len;
+	const size_t waits = unsent_bytes(server);
 	struct pollfd fds[] = {
 		{ .fd = may_read(server) ? STDIN_FILENO : -1, .events = POLLIN },
 		{ .fd = waits ? STDOUT_FILENO : -1, .events = POLLOUT },
@@ -112,17 +118,20 @@ static void close_sessions(struct server *server)
 	int status = 0;
 
 	for (size_t i = 0; i < SESSIONS_MAX && status == 0; i++) {
+		char *session = server->sessions[i];
 		struct err err = ERR_INIT;
 		struct arena arena;
 		struct value *params;
 		uint32_t asked;
 
-		if (!server->sessions[i][0])
+		if (!session[0])
 			continue;
 		arena_init(&arena, 4096);
 		params = value_map(&arena);
-		value_map_put(&arena, params, "session", value_text(&arena, server->sessions[i]));
+		value_map_put(&arena, params, "session", value_text(&arena, session));
 		status = link_ask(&server->link, "session.close", params, &asked, &err);
+		if (status == 0)
+			session[0] = '\0';
 		arena_done(&arena);
 	}
 }
@@ -141,10 +150,12 @@ static void end(struct server *server)
 			requests_cancel(server, server->requests[i]);
 	}
 	close_sessions(server);
-	while (clock_ms() < until_ms && !server->out.broken &&
-		(requests_wait(server) || server->out.bytes.len > 0 ||
-			(link_fd(&server->link) >= 0 && link_unsent(&server->link) > 0)))
+	while (clock_ms() < until_ms &&
+		(requests_wait(server) || unsent_bytes(server) > 0 ||
+			(link_fd(&server->link) >= 0 && link_unsent(&server->link) > 0))) {
 		turn(server);
+		close_sessions(server); /* one may have been opened just now */
+	}
 }
 
 static void server_done(struct server *server)

@@ -49,6 +49,7 @@ struct conn {
 	size_t decoding; /* size of the message that a thread decodes, also counted; 0: none */
 	struct frame frame;
 	struct timer *deadline; /* for the rest of a message that has begun to arrive */
+	size_t deadline_of;     /* which message it is for: frame.ended */
 	struct list requests;   /* links passed to conn_adopt() */
 	bool is_subscribed;     /* to events */
 };
@@ -477,7 +478,7 @@ static void on_deadline(void *owner)
 		timer_set(conn->deadline, conn->services->config->message_ms);
 }
 
-/* Starts a deadline when a message is incomplete; stops it when none is. */
+/* Starts a deadline when a message is incomplete, a new one for each message; stops it when none is. */
 static void watch_partial(struct conn *conn)
 {
 	if (!frame_has_begun(&conn->frame)) {
@@ -486,7 +487,10 @@ static void watch_partial(struct conn *conn)
 	} else if (!conn->deadline) {
 		conn->deadline = timer_new(conn->services->loop, conn->services->config->message_ms,
 			0, on_deadline, conn);
+	} else if (conn->deadline_of != conn->frame.ended) {
+		timer_set(conn->deadline, conn->services->config->message_ms);
 	}
+	conn->deadline_of = conn->frame.ended;
 }
 
 /* Answers the request whose first bytes have arrived.  False: no answer can name it. */

@@ -129,6 +129,7 @@ static void begin_next(struct frame *frame)
 {
 	wire_scanner_init(&frame->scanner, frame->message_max, frame->depth_max);
 	frame->drops = false;
+	frame->ended++;
 }
 
 /* Drops what has arrived of a refused message.  Returns 1 after its last byte, 0, or -1. */

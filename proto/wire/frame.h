@@ -25,6 +25,7 @@ struct frame {
 	size_t message_max;
 	unsigned depth_max;
 	bool broken;
+	size_t ended; /* how many messages have been returned or dropped */
 	bool goes_on; /* of the owner: after a message that is too big or too deep, too */
 	bool drops;   /* the current message was refused; its bytes are dropped as they come */
 };

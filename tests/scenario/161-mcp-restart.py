@@ -130,6 +130,17 @@ server.process.stdin.close()
 eq((server.answer()["isError"], server.process.wait()), (False, 0), "a last line without a newline is answered")
 
 server = Server()
+server.call("open_session", newline="", language="python")
+server.process.stdin.close()
+eq((server.process.wait(), left_open()), (0, []), "a session whose answer comes at the end is closed")
+
+server = opened()
+server.process.stdout.close()
+server.call("list_sessions", newline="")
+server.process.stdin.close()
+eq((server.process.wait(), left_open()), (0, []), "sessions are closed also when nobody reads stdout any more")
+
+server = Server()
 both = server.call("run_code", language="python", code="1", files=[{"path": "a", "data": "x", "base64": "eA=="}])
 eq((both["isError"], "a has data and base64: give one of them" in both["content"][0]["text"]), (True, True), "a file with both contents is told so")
 server.process.stdin.close()

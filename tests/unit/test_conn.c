@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "proto/base/clock.h"
 #include "proto/base/fdio.h"
 #include "tests/check.h"
 #include "tests/fault.h"
@@ -106,6 +107,37 @@ TEST(the_rest_of_a_message_that_is_too_large_must_arrive_in_time)
 	CHECK(house_hear(&house, client, &reply));
 	CHECK_STR(reply.code, "too_large");
 	CHECK(playing_is_closed(&house.play, client));
+	close(client);
+	house_close(&house);
+}
+
+TEST(each_message_has_a_deadline_of_its_own)
+{
+	/* levels that are too many, each message ending in the middle of a read */
+	static char bytes[41];
+	struct house house;
+	struct reply reply;
+	int client;
+	int64_t until_ms;
+
+	memset(bytes, '\x91', sizeof(bytes) - 1);
+	memcpy(bytes, "\x94\x00\x09\xa3run\x91", 8);
+	bytes[40] = '\x00';
+	CHECK(house_open(&house, "message_ms = 3000\n"));
+	client = house_connect(&house);
+	CHECK_EQ_INT(write(client, bytes, 20), 20);
+	until_ms = clock_ms() + 3500;
+	while (clock_ms() < until_ms) {
+		CHECK_EQ_INT(write(client, bytes + 20, 21), 21);
+		CHECK_EQ_INT(write(client, bytes, 20), 20);
+		CHECK(house_hear(&house, client, &reply));
+		CHECK_STR(reply.code, "bad_request");
+		house_turn(&house, 20);
+	}
+	CHECK_EQ_INT(write(client, bytes + 20, 21), 21);
+	CHECK(house_hear(&house, client, &reply));
+	CHECK(house_call(&house, client, "hello", "{}", &reply));
+	CHECK(!reply.code);
 	close(client);
 	house_close(&house);
 }

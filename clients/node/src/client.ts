@@ -97,7 +97,8 @@ export class Client {
 		byName("run", options);
 		options.signal?.throwIfAborted();
 		const made = runParams(code, options);
-		const params = made instanceof Promise ? await unlessAborted(made, options.signal) : made;
+		const waits = made instanceof Promise || options.signal !== undefined; // an abort in this tick sends nothing
+		const params = waits ? await unlessAborted(Promise.resolve(made), options.signal) : made;
 		// What was done by an id is not done again; but a run that others listen to has begun to answer.
 		const again = params.id !== undefined && params.tools === undefined && !params.stream && !options.onEvent;
 		const result = await this.persist(again, options.signal, (connection) => this.runOnce(connection, params, options));

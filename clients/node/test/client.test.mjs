@@ -437,3 +437,12 @@ test("busy is tried again after the time given, and no longer than allowed", asy
 	for (const session of open) await session.close();
 	hasty.close();
 });
+
+test("an abort in the tick of run() sends nothing, and its reason is thrown", async () => {
+	await client.hello();
+	const controller = new AbortController();
+	const running = client.run("print(1)", { ...patient, signal: controller.signal, task: "never sent" });
+	controller.abort(new Error("not now"));
+	await assert.rejects(running, /not now/);
+	assert.deepEqual((await client.runsList({ task: "never sent" })).runs, []);
+});
