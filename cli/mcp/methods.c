@@ -5,6 +5,7 @@
 #include "cli/base/safe.h"
 #include "cli/mcp/progress.h"
 #include "cli/mcp/resources.h"
+#include "cli/mcp/sessions.h"
 #include "cli/terminal/output.h"
 #include "proto/base/container.h"
 #include "proto/json.h"
@@ -127,7 +128,7 @@ static void on_canceled(const struct message *message)
 	if (!request)
 		return;
 	request->canceled = true;
-	requests_cancel(message->server, request);
+	methods_cancel(message->server, request);
 }
 
 /* ---- tools --------------------------------------------------------------------------------- */
@@ -179,7 +180,6 @@ static void on_tools_call(const struct message *message)
 		return;
 	}
 	request->params = params;
-	request->running = tool->runs;
 	if (requests_ask(server, request, tool->method, params, &err) < 0)
 		methods_lost(server, request, &err);
 }
@@ -239,38 +239,16 @@ static void on_resources_read(const struct message *message)
 
 /* ---- the daemon's answers ------------------------------------------------------------------ */
 
-/* The place of a session; "": a free one.  NULL: there is none. */
-static char *find_session(struct server *server, const char *session)
-{
-	for (size_t i = 0; i < SESSIONS_MAX; i++) {
-		if (strcmp(server->sessions[i], session) == 0)
-			return server->sessions[i];
-	}
-	return NULL;
-}
-
-/* A place for one more; the oldest ones have ended with an earlier daemon, if there are that many. */
-static char *next_session(struct server *server)
-{
-	char *place = find_session(server, "");
-
-	return place ? place : server->sessions[server->next_session++ % SESSIONS_MAX];
-}
-
-/* Sessions that were opened here are closed at the end. */
 static void note_session(
 	struct server *server, const struct request *request, const struct value *result)
 {
 	const char *session = value_as_text(value_get(result, "session"));
 	const char *method = request->tool ? request->tool->method : "";
-	char *place = NULL;
 
 	if (session && strcmp(method, "session.open") == 0)
-		cut_printf(next_session(server), RUN_ID_MAX, "%s", session);
+		sessions_opened(server, session);
 	if (session && strcmp(method, "session.close") == 0)
-		place = find_session(server, session);
-	if (place)
-		*place = '\0';
+		sessions_ended(server, session);
 }
 
 /* An error of the daemon: for a tool an answer that a model can read, else one of JSON-RPC. */
@@ -316,6 +294,18 @@ void methods_lost(struct server *server, struct request *request, const struct e
 
 	if (!request->canceled)
 		pass_error(server, request, "no daemon", text ? text : why->text);
+	requests_forget(server, request);
+}
+
+void methods_cancel(struct server *server, struct request *request)
+{
+	if (!request->tool || request->tool->kind != TOOL_WAITS) {
+		requests_cancel(server, request);
+		return;
+	}
+	if (!request->canceled)
+		pass_error(server, request, "canceled",
+			"cectl mcp was told to end. The run goes on; get_run says what became of it.");
 	requests_forget(server, request);
 }
 

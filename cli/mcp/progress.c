@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/mcp/sessions.h"
 #include "cli/terminal/output.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
@@ -69,7 +70,7 @@ static struct request *find_run(struct server *server, const struct value *param
 	for (size_t i = 0; run_id && i < REQUESTS_MAX; i++) {
 		struct request *request = server->requests[i];
 
-		if (request && request->running &&
+		if (request && requests_runs(request) &&
 			(strcmp(request->run_id, run_id) == 0 || request->asked == asked))
 			return request;
 	}
@@ -132,7 +133,10 @@ static const struct {
 void progress_notice(struct server *server, const char *method, const struct value *params)
 {
 	struct request *request = find_run(server, params);
+	const char *session = value_as_text(value_get(params, "session"));
 
+	if (session && strcmp(method, "session.ended") == 0)
+		sessions_ended(server, session);
 	for (size_t i = 0; request && i < COUNT_OF(notices); i++) {
 		if (strcmp(notices[i].method, method) == 0)
 			notices[i].take(server, request, params);

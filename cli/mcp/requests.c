@@ -61,6 +61,11 @@ int requests_ask(struct server *server, struct request *request, const char *met
 	return link_ask(&server->link, method, params, &request->asked, err);
 }
 
+bool requests_runs(const struct request *request)
+{
+	return request->tool && request->tool->kind == TOOL_RUNS;
+}
+
 void requests_cancel(struct server *server, struct request *request)
 {
 	struct err err = ERR_INIT;
@@ -68,7 +73,7 @@ void requests_cancel(struct server *server, struct request *request)
 	struct value *params;
 	uint32_t asked;
 
-	if (!request->running || link_fd(&server->link) < 0)
+	if (!requests_runs(request) || link_fd(&server->link) < 0)
 		return;
 	arena_init(&arena, CANCEL_BYTES);
 	params = value_map(&arena);

@@ -12,9 +12,9 @@
 #include "cli/base/link.h"
 #include "cli/mcp/jsonrpc.h"
 #include "cli/mcp/tools.h"
+#include "proto/base/list.h"
 
 #define REQUESTS_MAX 64
-#define SESSIONS_MAX 64
 #define RUN_ID_MAX   27 /* a ULID and its NUL */
 
 struct request;
@@ -31,7 +31,6 @@ struct request {
 	const struct value *params;
 	request_finish *finish;
 	uint32_t asked; /* the id of the question to the daemon */
-	bool running;   /* the question starts a program, so `cancel` ends it */
 	bool canceled;  /* its client does not want the answer any more */
 	char run_id[RUN_ID_MAX];
 	int64_t began_ms, told_ms;
@@ -45,11 +44,10 @@ struct server {
 	struct link link;
 	struct toolset tools;
 	struct request *requests[REQUESTS_MAX];
-	char sessions[SESSIONS_MAX][RUN_ID_MAX]; /* opened here; "" is a free place */
-	size_t next_session; /* whose place the next one takes if all are taken */
-	bool ending;         /* nothing more is read from stdin */
-	unsigned level;      /* of log messages, see log.h */
-	char name[128];      /* in `hello` */
+	struct list sessions; /* see sessions.h */
+	bool ending;          /* nothing more is read from stdin */
+	unsigned level;       /* of log messages, see log.h */
+	char name[128];       /* in `hello` */
 };
 
 /* A new request, or NULL after it was answered with an error. */
@@ -63,7 +61,9 @@ int requests_ask(struct server *server, struct request *request, const char *met
 
 struct request *requests_find(struct server *server, const struct value *id);
 
-/* Ends the run of a request; its answer follows. */
+bool requests_runs(const struct request *request); /* whether it starts a program */
+
+/* Ends the run of a request, if it has one; its answer follows. */
 void requests_cancel(struct server *server, struct request *request);
 
 bool requests_wait(const struct server *server); /* whether there is one */

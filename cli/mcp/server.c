@@ -11,6 +11,7 @@
 #include "cli/mcp/methods.h"
 #include "cli/mcp/progress.h"
 #include "cli/mcp/requests.h"
+#include "cli/mcp/sessions.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
 
@@ -30,7 +31,7 @@ static void on_answer(
 	struct server *server = context;
 	struct request *request = requests_asked(server, id);
 
-	if (request)
+	if (!sessions_answered(server, id) && request)
 		methods_answer(server, request, error, result);
 }
 
@@ -39,6 +40,7 @@ static void on_lost(void *context, const struct err *why)
 {
 	struct server *server = context;
 
+	sessions_lost(server);
 	if (requests_wait(server))
 		progress_log(server, "warning", why->text);
 	for (size_t i = 0; i < REQUESTS_MAX; i++) {
@@ -112,28 +114,17 @@ static void turn(struct server *server)
 
 /* ---- the end ------------------------------------------------------------------------------- */
 
-/* One that has ended already is refused, which harms nobody. */
-static void close_sessions(struct server *server)
+/* Whether sessions are left that the daemon can be asked to close.  Asks it. */
+static bool may_close(struct server *server)
 {
-	int status = 0;
+	return sessions_wait(server) &&
+	       (sessions_close(server) == 0 || link_fd(&server->link) >= 0);
+}
 
-	for (size_t i = 0; i < SESSIONS_MAX && status == 0; i++) {
-		char *session = server->sessions[i];
-		struct err err = ERR_INIT;
-		struct arena arena;
-		struct value *params;
-		uint32_t asked;
-
-		if (!session[0])
-			continue;
-		arena_init(&arena, 4096);
-		params = value_map(&arena);
-		value_map_put(&arena, params, "session", value_text(&arena, session));
-		status = link_ask(&server->link, "session.close", params, &asked, &err);
-		if (status == 0)
-			session[0] = '\0';
-		arena_done(&arena);
-	}
+static bool is_busy(const struct server *server)
+{
+	return requests_wait(server) || unsent_bytes(server) > 0 ||
+	       (link_fd(&server->link) >= 0 && link_unsent(&server->link) > 0);
 }
 
 /*
@@ -147,15 +138,10 @@ static void end(struct server *server)
 	server->ending = true;
 	for (size_t i = 0; i < REQUESTS_MAX; i++) {
 		if (server->requests[i])
-			requests_cancel(server, server->requests[i]);
+			methods_cancel(server, server->requests[i]);
 	}
-	close_sessions(server);
-	while (clock_ms() < until_ms &&
-		(requests_wait(server) || unsent_bytes(server) > 0 ||
-			(link_fd(&server->link) >= 0 && link_unsent(&server->link) > 0))) {
+	while (clock_ms() < until_ms && (may_close(server) || is_busy(server)))
 		turn(server);
-		close_sessions(server); /* one may have been opened just now */
-	}
 }
 
 static void server_done(struct server *server)
@@ -164,6 +150,7 @@ static void server_done(struct server *server)
 		if (server->requests[i])
 			requests_forget(server, server->requests[i]);
 	}
+	sessions_done(server);
 	link_done(&server->link);
 	toolset_done(&server->tools);
 	jsonrpc_in_done(&server->in);
@@ -184,6 +171,7 @@ int server_run(const char *socket, const struct value *defaults, struct err *err
 	(void)signal(SIGPIPE, SIG_IGN);
 	jsonrpc_in_init(&server->in);
 	jsonrpc_out_init(&server->out);
+	sessions_init(server);
 	link_init(&server->link, socket, &watch);
 	server->link.name = server->name;
 	cut_printf(server->name, sizeof(server->name), "cectl mcp");

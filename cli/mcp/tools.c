@@ -117,19 +117,19 @@ static int prepare_search(struct arena *arena, struct value *params, struct err 
 
 // clang-format off
 static const struct tool tools[] = {
-	{ "run_code",      "run",           true,  prepare_run,    present_run },
-	{ "check_code",    "check",         false, prepare_files,  present_check },
-	{ "wait_run",      "wait",          false, NULL,           present_run },
-	{ "cancel_run",    "cancel",        false, NULL,           present_cancel },
-	{ "get_run",       "runs.get",      false, NULL,           present_run },
-	{ "get_output",    "runs.output",   false, prepare_output, present_output },
-	{ "explain_run",   "runs.get",      false, NULL,           present_explain },
-	{ "search_runs",   "runs.list",     false, prepare_search, present_runs },
-	{ "list_runtimes", "runtimes",      false, NULL,           present_runtimes },
-	{ "open_session",  "session.open",  false, NULL,           present_session },
-	{ "list_sessions", "session.list",  false, NULL,           present_sessions },
-	{ "rollback_session", "session.rollback", false, NULL, present_rolled_back },
-	{ "close_session", "session.close", false, NULL,           present_closed },
+	{ "run_code",         "run",              TOOL_RUNS,  prepare_run,    present_run },
+	{ "check_code",       "check",            TOOL_ASKS,  prepare_files,  present_check },
+	{ "wait_run",         "wait",             TOOL_WAITS, NULL,           present_run },
+	{ "cancel_run",       "cancel",           TOOL_ASKS,  NULL,           present_cancel },
+	{ "get_run",          "runs.get",         TOOL_ASKS,  NULL,           present_run },
+	{ "get_output",       "runs.output",      TOOL_ASKS,  prepare_output, present_output },
+	{ "explain_run",      "runs.get",         TOOL_ASKS,  NULL,           present_explain },
+	{ "search_runs",      "runs.list",        TOOL_ASKS,  prepare_search, present_runs },
+	{ "list_runtimes",    "runtimes",         TOOL_ASKS,  NULL,           present_runtimes },
+	{ "open_session",     "session.open",     TOOL_ASKS,  NULL,           present_session },
+	{ "list_sessions",    "session.list",     TOOL_ASKS,  NULL,           present_sessions },
+	{ "rollback_session", "session.rollback", TOOL_ASKS,  NULL,           present_rolled_back },
+	{ "close_session",    "session.close",    TOOL_ASKS,  NULL,           present_closed },
 };
 // clang-format on
 

@@ -12,10 +12,16 @@
 #include "proto/schema/schema.h"
 #include "proto/value.h"
 
+enum tool_kind {
+	TOOL_ASKS,
+	TOOL_RUNS,  /* it starts a program: it can be cancelled, and tells its progress */
+	TOOL_WAITS, /* for a program that goes on without it */
+};
+
 struct tool {
 	const char *name;
 	const char *method;
-	bool runs; /* it starts a program: it can be cancelled, and tells its progress */
+	enum tool_kind kind;
 	/* Changes the params, which are a copy of the arguments.  -1: the arguments are wrong. */
 	int (*prepare)(struct arena *arena, struct value *params, struct err *err);
 	void (*present)(

@@ -114,6 +114,31 @@ server.process.terminate()
 eq(server.answer()["structuredContent"]["outcome"], "canceled", "a cell that runs at a signal is cancelled, and its client is answered")
 eq((server.process.wait(), left_open()), (-signal.SIGTERM, []), "and its session is closed")
 
+server = opened()
+run_id = client.call("run", language="python", code="import time; time.sleep(600)", limits={"wall_ms": 60000}, detach=True)["run_id"]
+server.call("wait_run", newline="", run_id=run_id)
+server.process.stdin.write(b"\n")
+server.process.stdin.flush()
+server.process.stdin.close()
+waited = server.answer()
+eq((waited["isError"], "The run goes on" in waited["content"][0]["text"]), (True, True), "a wait for a run is answered at the end")
+eq((server.process.wait(), left_open()), (0, []), "and keeps nobody waiting")
+eq(client.call("runs.get", run_id=run_id)["state"], "running", "its run goes on")
+client.call("cancel", run_id=run_id)
+
+server = opened()
+for _ in range(70):
+    client.call("session.close", session=server.call("open_session", language="python")["structuredContent"]["session"])
+eq(len(open_sessions()), 1, "one session is left of many")
+server.process.terminate()
+eq((server.process.wait(), left_open()), (-signal.SIGTERM, []), "and is closed at the end")
+
+for _ in range(5):
+    server = opened(2)
+    lose_connections()
+    server.process.terminate()
+    eq((server.process.wait(), left_open()), (-signal.SIGTERM, []), "a connection that is lost at the end keeps no session open")
+
 server = opened(2)
 lose_connections()
 eq(len(open_sessions()), 2, "sessions outlive the connection that opened them")
