@@ -5,7 +5,7 @@
 export DEBIAN_FRONTEND=noninteractive
 packages=(ced cectl python3-ced)
 install_all() { # version
-	apt-get install --yes --no-download --allow-downgrades "/opt/packages/$1"/*.deb >/tmp/apt 2>&1
+	apt-get install --yes --allow-downgrades "/opt/packages/$1"/*.deb >/tmp/apt 2>&1
 }
 moment() { systemctl show ced -P "$1"; }
 runs() { [ "$(cectl run -c 'print(6 * 7)' 2>/dev/null)" = 42 ]; }
@@ -18,7 +18,9 @@ find / -xdev \( -path /var/lib/dpkg -o -path /var/log -o -path /var/cache -o -pa
 	sort >/tmp/before
 began=$(cut -d ' ' -f 1 /proc/uptime)
 install_all 0.0.1
-ok $? "the packages are installed without a network"
+installed=$?
+ok $installed "the packages are installed without a network"
+[ $installed = 0 ] || tail -n 12 /tmp/apt | sed 's/^/# /'
 out=$(cectl run -c 'print(6 * 7)')
 ended=$(cut -d ' ' -f 1 /proc/uptime)
 is "$out" 42 "the first run is answered"
@@ -127,7 +129,9 @@ useradd --create-home --shell /bin/bash loner
 cat >/home/loner/own <<'END'
 systemctl --user start ced.socket && cectl run --socket "$XDG_RUNTIME_DIR/ced/ced.sock" -c 'print("mine")'
 END
-is "$(su --login loner --command 'bash own' 2>/dev/null | tail -n 1)" mine "systemctl --user starts a daemon of one user by its socket"
+out=$(su --login loner --command 'bash own' 2>/tmp/own.err | tail -n 1)
+is "$out" mine "systemctl --user starts a daemon of one user by its socket"
+[ "$out" = mine ] || sed 's/^/# /' /tmp/own.err
 su --login loner --command 'test -e ~/.config/ced/ced.conf -a -e ~/.local/state/ced/ced.db; systemctl --user stop ced.socket ced' 2>/dev/null
 ok $? "with settings and record in that user's home"
 
@@ -161,6 +165,6 @@ for user in agent stranger loner; do
 done
 rm -rf /etc/systemd/system/ced.service.d
 find / -xdev \( -path /var/lib/dpkg -o -path /var/log -o -path /var/cache -o -path /tmp -o -path /proc -o -path /sys \
-	-o -path /run -o -path /root -o -path /var/lib/systemd \) -prune -o -print | sort >/tmp/after
+	-o -path /run -o -path /root -o -path /var/lib/systemd -o -path /var/lib/apt \) -prune -o -print | sort >/tmp/after
 is "$(comm -13 /tmp/before /tmp/after | grep -v '^/etc/\(.*-\|.pwd.lock\)$')" "" "nothing is left on the disk"
 echo "1..$count"
