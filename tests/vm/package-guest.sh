@@ -44,6 +44,11 @@ cectl config check >/dev/null
 ok $? "the settings have no mistake"
 [ -e /etc/apparmor.d/abi/4.0 ] || [ ! -e /etc/apparmor.d/ced ]
 ok $? "AppArmor gets the profile only if it can read it"
+if [ -e /etc/apparmor.d/abi/4.0 ]; then
+	is "$(grep -c '^ced\(-probe\)\? ' /sys/kernel/security/apparmor/profiles)" 2 "which is loaded"
+	is "$(tr -d '\0' <"/proc/$(pgrep -o -x ced-spawner)/attr/current")" "ced (unconfined)" \
+		"and holds for the program that makes jails"
+fi
 
 # --- the socket -------------------------------------------------------------------------------------
 
