@@ -241,7 +241,7 @@ class Connections(WithClient):
             async for event in stream:
                 if event.type == "parked":
                     self.assertEqual((event.call, event.tool), (1, "send"))
-                    stream.cancel()
+                    await stream.cancel()
             self.assertEqual((await stream.result()).outcome, "canceled")
         async with ced.AsyncClient(on_parked=on_parked, on_notice=lambda method, _: heard.append(method)) as client:
             result = await client.run("import ctypes; print('approved')", policy="review")

@@ -246,8 +246,24 @@ class Streams(WithClient):
         session = client.session()
         client.session_close(session=session.id)
         until(lambda: client.hello() and heard, "the notification")
-        self.assertEqual(heard, [("session.ended", "closed")])
+        self.assertEqual((heard, session.ended), ([("session.ended", "closed")], "closed"))
         client.close()
+
+    def test_a_session_says_why_it_has_ended(self):
+        with self.client.session() as session:
+            self.assertIsNone(session.ended)
+        self.assertEqual(session.ended, "closed")
+        idle = self.client.session(idle_ms=1000)
+        until(lambda: self.client.hello() and idle.ended, "its end")
+        self.assertEqual(idle.ended, "idle")
+        self.assertRaises(ced.NotFound, idle.run, "1")
+
+    def test_values_that_cannot_be_sent_are_named(self):
+        self.assertRaisesRegex(TypeError, "/input/rows/1: .*set", self.client.run, "1", input={"rows": [1, {2}]})
+        self.assertRaisesRegex(OverflowError, "/input", self.client.run, "1", input=1 << 70)
+        self.assertRaisesRegex(TypeError, "name the path in the run", self.client.run, "1", files="a.csv")
+        self.assertRaisesRegex(TypeError, r"limits=\{'wall_ms'", self.client.run, "1", wall_ms=5)
+        self.assertTrue(self.client.run("1").ok)
 
 
 class Tools(WithClient):

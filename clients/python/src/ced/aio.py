@@ -152,9 +152,12 @@ class AsyncStream(Generic[T]):
             raise RuntimeError(does.CLOSED)
         return self._result
 
-    def cancel(self) -> None:
-        """Cancels the run. Its result then has the outcome `canceled`."""
+    def cancel(self) -> Awaitable[None]:
+        """Cancels the run at once; to await it is allowed. Its result then has the outcome `canceled`."""
         self._operation.cancel()
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        done.set_result(None)
+        return done
 
     def close(self) -> None:
         """Cancels the run if it goes on, and forgets it."""
@@ -206,9 +209,11 @@ class AsyncSession(SessionState):
     async def close(self) -> Optional[Map]:
         """Ends the session. None if it has ended already."""
         try:
-            return await self._client.session_close(session=self.id)
+            closed = await self._client.session_close(session=self.id)
         except NotFound:
             return None
+        self.ended = self.ended or "closed"
+        return closed
 
     async def __aenter__(self) -> AsyncSession:
         return self

@@ -304,9 +304,11 @@ class Session(SessionState):
     def close(self) -> Optional[Map]:
         """Ends the session. None if it has ended already."""
         try:
-            return self._client.session_close(session=self.id)
+            closed = self._client.session_close(session=self.id)
         except NotFound:
             return None
+        self.ended = self.ended or "closed"
+        return closed
 
     def __enter__(self) -> Session:
         return self

@@ -67,6 +67,17 @@ class Exchange:
             self.wake()
 
 
+def _place(value: Any, path: str = "") -> str:
+    """Where in the params a value is that cannot be sent, such as /input/0."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, (list, tuple)) else ()
+    for key, each in inner:
+        try:
+            msgpack.packb([key, each])
+        except (TypeError, OverflowError):
+            return _place(each, f"{path}/{key}")
+    return path
+
+
 class Source:
     """What an Unpacker reads from."""
 
@@ -96,7 +107,10 @@ class Core:
     def request(self, method: str, params: Map, wants_events: bool = False) -> Tuple[Exchange, bytes]:
         """A request that is to be sent: what becomes of it, and its bytes."""
         exchange = Exchange(next(self._numbers) & 0xFFFFFFFF, method, wants_events)
-        packed: bytes = self._packer.pack([REQUEST, exchange.msgid, method, [params]])
+        try:
+            packed: bytes = self._packer.pack([REQUEST, exchange.msgid, method, [params]])
+        except (TypeError, OverflowError) as error:
+            raise type(error)(f"{_place(params)}: {error}") from None
         self._open[exchange.msgid] = exchange
         return exchange, packed
 

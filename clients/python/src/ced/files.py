@@ -19,6 +19,8 @@ def files_param(files: Files) -> List[Map]:
     A mapping has the path in the run and its content: text, bytes, a path on this machine
     (pathlib.Path), or an open file. A list is sent as it stands.
     """
+    if isinstance(files, (str, bytes, os.PathLike)):
+        raise TypeError(f"files is one path or content: name the path in the run, as in files={{'a.csv': pathlib.Path({str(files)!r})}}")
     if not isinstance(files, Mapping):
         return list(files)
     return [_file(path, content) for path, content in files.items()]

@@ -200,19 +200,19 @@ class Result(Generic[T]):
     connections: Optional[List[Map]] = None
     refused_calls: Optional[List[Map]] = None
     files: Optional[Map] = None
-    metrics: Map = field(default_factory=dict)
-    limits: Map = field(default_factory=dict)
+    metrics: Map = field(default_factory=dict, repr=False)
+    limits: Map = field(default_factory=dict, repr=False)
     budget: Optional[Map] = None
     approval: Optional[Map] = None
-    runtime: Optional[Map] = None
-    code_hash: Optional[str] = None
-    input_hash: Optional[str] = None
+    runtime: Optional[Map] = field(default=None, repr=False)
+    code_hash: Optional[str] = field(default=None, repr=False)
+    input_hash: Optional[str] = field(default=None, repr=False)
     attempt: Optional[int] = None
     masks: Optional[int] = None
     cached: bool = False
     cached_from: Optional[str] = None
     replay_of: Optional[str] = None
-    trace: Optional[List[Map]] = None
+    trace: Optional[List[Map]] = field(default=None, repr=False)
     raw: Map = field(default_factory=dict, repr=False)
 
     @property

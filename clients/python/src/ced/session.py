@@ -9,7 +9,10 @@ from .results import Result
 
 
 class SessionState:
-    """A session and where it stands, as the last answers said."""
+    """A session and where it stands, as the last answers said. `ended` is why it has ended, or None.
+
+    What ends a session between two requests, such as its idle time, is heard with the next one.
+    """
 
     def __init__(self, client: Any, opened: Map) -> None:
         self._client = client
@@ -21,11 +24,13 @@ class SessionState:
         self.kept: List[int] = []
         self.ended: Optional[str] = None
         self.raw = opened
+        client._settings.sessions[self.id] = self
 
     def seen(self, result: Result[Any]) -> Result[Any]:
         """Notes what a cell says of its session: where it stands, and why it has ended."""
         if result.session is not None:
-            self.state, self.kept, self.ended = result.session.state, result.session.kept, result.session.why
+            self.state, self.kept = result.session.state, result.session.kept
+            self.ended = result.session.why or self.ended
         return result
 
     def stands(self, answer: Map) -> Map:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import logging
 import time
-from dataclasses import dataclass
+import weakref
+from dataclasses import dataclass, field
 from typing import Any, Callable, Dict, Generator, Mapping, NamedTuple, Optional, TypeVar, Union
 
 from .core import Exchange
@@ -19,6 +20,7 @@ from .files import files_param
 from .methods import METHODS, sent_params
 from .results import Check, Pending, Replay, Result, read
 from .schemas import is_model, model_value, output_schema
+from .session import SessionState
 from .tools import Tool, missing, tools_by_name
 
 log = logging.getLogger("ced")
@@ -78,11 +80,12 @@ Steps = Generator[Effect, Any, T]
 
 @dataclass
 class Settings:
-    """How patient a client is, and who hears of runs that wait for a person."""
+    """How patient a client is, who hears of runs that wait for a person, and its sessions by their ids."""
 
     busy_s: float = 30.0
     on_parked: Optional[Callable[[Parked], None]] = None
     on_end: Callable[[Exchange], None] = lambda exchange: None  # a request is over, or was given up
+    sessions: weakref.WeakValueDictionary[str, SessionState] = field(default_factory=weakref.WeakValueDictionary)
 
 
 CLOSED = ("the stream was closed before its run had ended, so the run was cancelled and has no result here; "
@@ -196,6 +199,8 @@ def notice(settings: Settings, on_notice: Optional[Callable[[str, Map], None]], 
     The thread that read it may wait for something else, and must not be told.
     """
     try:
+        if method == "session.ended" and params.get("session") in settings.sessions:
+            settings.sessions[params["session"]].ended = params.get("why")
         if method == "run.parked":
             event = Parked(params["run_id"], params["until_us"], params.get("policy") or {})
             (settings.on_parked or warn_parked)(event)
@@ -216,6 +221,9 @@ def warn_parked(event: Parked) -> None:
 
 FOREIGN = {
     "timeout": "limits={'wall_ms': MILLISECONDS} bounds the time",
+    "wall_ms": "limits={'wall_ms': MILLISECONDS} bounds the time",
+    "cpu_ms": "limits={'cpu_ms': MILLISECONDS} bounds the cpu time",
+    "memory_bytes": "limits={'memory_bytes': BYTES} bounds the memory",
     "on_stdout": "client.stream(code) gives the output as it comes",
     "on_stderr": "client.stream(code) gives the output as it comes",
     "on_result": "client.stream(code, display=True) gives what is displayed as it comes",
