@@ -39,7 +39,12 @@ END
 cp "$empty/typed.mts" "$empty/wrong.mts"
 sed 's/import {/import type {} from "ced"; import {/; /^await/d; s/= await run/= run/; s/const result.*= run/const result = run/; /const n:/d' \
 	"$empty/typed.mts" >"$empty/typed.cts"
-echo 'const wrong: number = result.outcome; void wrong;' >>"$empty/wrong.mts"
+echo 'console.log(result.artifacts?.map((each) => each.path), result.error?.line, result.of_a_newer_daemon);' >>"$empty/typed.mts"
+cat >>"$empty/wrong.mts" <<'END'
+const wrong: number = result.outcome; void wrong;
+await run("1", { limts: {} });
+const code: string = result.exit_code; void code;
+END
 compile() {
 	(cd "$empty" && node "$client/node_modules/typescript/bin/tsc" --noEmit --strict --skipLibCheck --target es2022 \
 		--module nodenext --typeRoots "$client/node_modules/@types" --types node "$@" 2>&1)
@@ -58,6 +63,7 @@ END
 said=$(cd "$empty/stock" && node "$client/node_modules/typescript/bin/tsc" --noEmit --strict --target es2022 --module nodenext loops.mts 2>&1)
 ok $? "the client's own types have no errors, even without the types of node" "$said"
 said=$(compile wrong.mts)
-[[ $said == *"wrong.mts(5,7): error TS2322"* ]]
-ok $? "a program that uses a type wrongly does not" "$said"
+[[ $said == *"wrong.mts(5,7): error TS2322"*"wrong.mts(6,18): error TS2561"*"wrong.mts(7,7): error TS2322"* ]]
+ok $? "a program that uses types wrongly does not"
+diag "$said"
 done_testing

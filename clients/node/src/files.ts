@@ -48,6 +48,8 @@ async function fileParam(file: FileSpec): Promise<Map_> {
 
 /** The files as the protocol wants them; paths and streams are read. */
 export function filesParam(files: Files): Promise<Map_[]> {
+	if (typeof files !== "object" || files === null || files instanceof Uint8Array)
+		throw new TypeError('files is one path or content: name the path in the run, such as { "a.csv": { from: "/data/a.csv" } }');
 	const list = Array.isArray(files) ? files
 		: Object.entries(files).map(([path, value]) => (isSource(value) ? { path, data: value } : { ...value, path }));
 	list.forEach(mustHaveContent);

@@ -6,7 +6,69 @@ import { Queue } from "./queue.js";
 import { isParser, jsonSchema, type Schema } from "./schema.js";
 import { Calls, toolsParam, type Tools } from "./tools.js";
 
-/** The result of a run. All keys are those of docs/PROTOCOL.md; the ones here are always there. */
+/** The exception or syntax error of a program, with its place. */
+export interface ProgramError {
+	type: string;
+	message: string;
+	file?: string;
+	line?: number;
+	column?: number;
+	frames?: Map_[];
+	text?: string;
+	syntax?: boolean;
+}
+
+/** What a rule of the policy found, and where. */
+export interface Finding {
+	rule: string;
+	severity: string;
+	line: number;
+	column: number;
+	text: string;
+	message: string;
+	hint?: string;
+}
+
+/** What the policy said. */
+export interface Verdict {
+	name: string;
+	decision: string;
+	digest?: string;
+	findings: Finding[];
+}
+
+/** A file that the run left and that one of the globs in `artifacts` named. */
+export interface Artifact {
+	path: string;
+	bytes: number;
+	sha256: string;
+	mime?: string;
+	mode: number;
+	data: string | Uint8Array;
+	truncated?: boolean;
+}
+
+/** One thing that the program showed, in one or more media types. */
+export interface Display {
+	main: boolean;
+	data: Map_;
+}
+
+/** Where a session stands after one of its cells. */
+export interface Cell {
+	id: string;
+	cell: number;
+	state: number | null;
+	kept: number[];
+	went_back?: number;
+	/** Why the session has ended with this cell. */
+	why?: string;
+}
+
+/**
+ * The result of a run, with the keys of docs/PROTOCOL.md. The first ones are always there. An optional key
+ * may also be null. A daemon that is newer may send more keys.
+ */
 export interface Result<T = unknown> extends Map_ {
 	run_id: string;
 	outcome: string;
@@ -15,6 +77,20 @@ export interface Result<T = unknown> extends Map_ {
 	ran: "no" | "yes" | "unknown";
 	stdout: string | Uint8Array;
 	stderr: string | Uint8Array;
+	exit_code?: number | null;
+	signal?: string | null;
+	error?: ProgramError | null;
+	policy?: Verdict | null;
+	artifacts?: Artifact[];
+	display?: Display[];
+	session?: Cell;
+	truncated?: string[];
+	metrics?: Map_;
+	limits?: Map_;
+	budget?: Map_ | null;
+	approval?: Map_ | null;
+	cached?: boolean;
+	trace?: Map_[] | null;
 	/** stdout as text; what is no text in it becomes U+FFFD. */
 	readonly text: string;
 	/** The parsed output, with `schema` or `output: "json"`. */
@@ -38,12 +114,45 @@ export type RunEvent =
 	| { type: "parked"; run_id: string; until_us: number; policy: Map_; call?: number; tool?: string; rule?: string }
 	| { type: "call"; call: number; tool: string; args: Map_ };
 
-/**
- * What a run may ask for: every param of `run` in docs/PROTOCOL.md by its name there, and what only
- * this client knows.
- */
-export interface RunOptions<T = unknown> extends Omit<Map_, "files" | "schema" | "tools"> {
+/** The params of `run` in docs/PROTOCOL.md that travel as they are. */
+export interface RunParams {
 	language?: string;
+	entrypoint?: string;
+	args?: string[];
+	stdin?: string | Uint8Array;
+	/** Any value, as one JSON document on stdin. */
+	input?: unknown;
+	env?: { [name: string]: string };
+	/** Such as `{ wall_ms: 5000, memory_bytes: 256 << 20 }`. */
+	limits?: { [name: string]: number };
+	on_output_limit?: "kill" | "truncate";
+	/** Globs of the files that come back. */
+	artifacts?: string[];
+	packages?: string[];
+	session?: string;
+	from?: number;
+	atomic?: boolean;
+	policy?: string;
+	network?: "denied" | Map_;
+	output?: "text" | "json";
+	id?: string;
+	run_id?: string;
+	task?: string;
+	agent?: string;
+	labels?: { [name: string]: string };
+	secrets?: string[];
+	trace?: "steps" | "files" | "off";
+	deterministic?: boolean;
+	tools_as?: "module" | "functions" | "async";
+	display?: boolean;
+	cache?: "off" | "use" | "refresh";
+	stream?: boolean;
+	announce?: boolean;
+	detach?: boolean;
+}
+
+/** What a run may ask for: params of the protocol, and what only this client knows. */
+export interface RunOptions<T = unknown> extends RunParams {
 	files?: Files;
 	/** JSON Schema of the output, or a schema of zod 4, which then parses `value`. */
 	schema?: Schema<T>;
@@ -55,7 +164,7 @@ export interface RunOptions<T = unknown> extends Omit<Map_, "files" | "schema" |
 	 * If it throws, the run is cancelled, and `run` throws the same.
 	 */
 	onParked?: (parked: Map_) => void;
-	/** Is called for each event. If it throws, the run is cancelled, and `run` throws the same. */
+	/** Is called for each event, also of the output. If it throws, the run is cancelled, and `run` throws the same. */
 	onEvent?: (event: RunEvent) => void;
 }
 
@@ -66,9 +175,20 @@ export function byName(call: string, options: unknown): void {
 			`${call}(code, { language: ${JSON.stringify(typeof options === "string" ? options : "python")} })`);
 }
 
+/** Options that other packages have, and what does that here. */
+const FOREIGN: { [name: string]: string } = {
+	timeout: "limits: { wall_ms: MILLISECONDS } bounds the time",
+	wall_ms: "limits: { wall_ms: MILLISECONDS } bounds the time",
+	cpu_ms: "limits: { cpu_ms: MILLISECONDS } bounds the cpu time",
+	memory_bytes: "limits: { memory_bytes: BYTES } bounds the memory",
+};
+
 /** The params as the protocol wants them; a promise only where files must be read first. */
 export function runParams(code: string | Uint8Array, options: RunOptions): Map_ | Promise<Map_> {
-	const { signal: _signal, onParked: _parked, onEvent: _event, files, schema, tools, ...params } = options;
+	const { signal: _signal, onParked: _parked, onEvent, files, schema, tools, ...rest } = options;
+	const params: Map_ = onEvent ? { stream: true, announce: true, ...rest } : rest;
+	const foreign = Object.keys(FOREIGN).find((key) => key in params);
+	if (foreign !== undefined) throw new TypeError(`a run has no option "${foreign}": ${FOREIGN[foreign]}`);
 	const callback = Object.keys(params).find((key) => typeof params[key] === "function");
 	if (callback !== undefined)
 		throw new TypeError(`no option "${callback}" takes a function: pass onEvent, or loop over client.stream(code)`);
@@ -188,8 +308,6 @@ export class RunStream<T = unknown> implements AsyncIterable<RunEvent> {
 		options.signal?.addEventListener("abort", cancel, { once: true });
 		if (options.signal?.aborted) cancel();
 		this.result = start({
-			stream: true,
-			announce: true,
 			...options,
 			signal: this.controller.signal,
 			onEvent: (event) => {

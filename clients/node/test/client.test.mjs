@@ -57,6 +57,8 @@ test("options that are no object are refused with what to type", async () => {
 	await assert.rejects(client.run("1", null), /run\(code, { language: "python" }\)/);
 	await assert.rejects(client.start("1", "bash"), /start\(code, { language: "bash" }\)/);
 	await assert.rejects(client.run("1", { on_stdout: console.log }), /^TypeError: no option "on_stdout" takes a function: pass onEvent/);
+	await assert.rejects(client.run("1", { timeout: 5 }), /^TypeError: a run has no option "timeout": limits: { wall_ms/);
+	await assert.rejects(client.run("1", { files: "a.csv" }), /^TypeError: files is one path or content/);
 	await assert.rejects(client.check("1", "bash"), /check\(code, { language: "bash" }\)/);
 	assert.equal((await client.check("import socket", { policy: "strict" })).would, "deny");
 	assert.equal((await client.check({ language: "python", code: "1" })).would, "run");
@@ -78,6 +80,12 @@ test("a message that is too large is answered as such, and what it asked for is 
 		error instanceof ced.TooLarge && /16777216 bytes/.test(error.message));
 	await assert.rejects(client.run("1", { files: { a: new Uint8Array(9 << 20), b: new Uint8Array(9 << 20) } }), ced.TooLarge);
 	assert.equal((await client.run("print(1)", patient)).text, "1\n", "and the next one is done");
+});
+
+test("onEvent hears all events of a run", async () => {
+	const heard = [];
+	await client.run("print(1)", { ...patient, onEvent: ({ type, text }) => heard.push(text ?? type) });
+	assert.deepEqual(heard, ["started", "1\n"]);
 });
 
 test("200 runs at once: none lost, none out of place", async () => {
