@@ -79,8 +79,29 @@ static int prepare_files(struct arena *arena, struct value *params, struct err *
 	return 0;
 }
 
+/* Python, unless a session has its own. */
+static void put_language(struct arena *arena, struct value *params)
+{
+	if (!value_get(params, "language") && !value_get(params, "session"))
+		value_map_put(arena, params, "language", value_text(arena, "python"));
+}
+
+static int prepare_check(struct arena *arena, struct value *params, struct err *err)
+{
+	put_language(arena, params);
+	return prepare_files(arena, params, err);
+}
+
+static int prepare_open(struct arena *arena, struct value *params, struct err *err)
+{
+	(void)err;
+	put_language(arena, params);
+	return 0;
+}
+
 static int prepare_run(struct arena *arena, struct value *params, struct err *err)
 {
+	put_language(arena, params);
 	value_map_put(arena, params, "stream", value_bool(arena, true));
 	value_map_put(arena, params, "announce", value_bool(arena, true));
 	return prepare_files(arena, params, err);
@@ -118,7 +139,7 @@ static int prepare_search(struct arena *arena, struct value *params, struct err 
 // clang-format off
 static const struct tool tools[] = {
 	{ "run_code",         "run",              TOOL_RUNS,  prepare_run,    present_run },
-	{ "check_code",       "check",            TOOL_ASKS,  prepare_files,  present_check },
+	{ "check_code",       "check",            TOOL_ASKS,  prepare_check,  present_check },
 	{ "wait_run",         "wait",             TOOL_WAITS, NULL,           present_run },
 	{ "cancel_run",       "cancel",           TOOL_ASKS,  NULL,           present_cancel },
 	{ "get_run",          "runs.get",         TOOL_ASKS,  NULL,           present_run },
@@ -126,7 +147,7 @@ static const struct tool tools[] = {
 	{ "explain_run",      "runs.get",         TOOL_ASKS,  NULL,           present_explain },
 	{ "search_runs",      "runs.list",        TOOL_ASKS,  prepare_search, present_runs },
 	{ "list_runtimes",    "runtimes",         TOOL_ASKS,  NULL,           present_runtimes },
-	{ "open_session",     "session.open",     TOOL_ASKS,  NULL,           present_session },
+	{ "open_session",     "session.open",     TOOL_ASKS,  prepare_open,   present_session },
 	{ "list_sessions",    "session.list",     TOOL_ASKS,  NULL,           present_sessions },
 	{ "rollback_session", "session.rollback", TOOL_ASKS,  NULL,           present_rolled_back },
 	{ "close_session",    "session.close",    TOOL_ASKS,  NULL,           present_closed },

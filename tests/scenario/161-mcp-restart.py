@@ -168,6 +168,8 @@ eq((server.process.wait(), left_open()), (0, []), "sessions are closed also when
 server = Server()
 both = server.call("run_code", language="python", code="1", files=[{"path": "a", "data": "x", "base64": "eA=="}])
 eq((both["isError"], "a has data and base64: give one of them" in both["content"][0]["text"]), (True, True), "a file with both contents is told so")
+eq(server.call("run_code", code="print(1)")["structuredContent"]["outcome"], "ok", "a program without a language is one of Python")
+eq(server.call("open_session")["structuredContent"]["language"], "python", "and so is a session")
 server.process.stdin.close()
 server.process.wait()
 

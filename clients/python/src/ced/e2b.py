@@ -42,6 +42,7 @@ RUNS_AT_ONCE = 32  # of one AsyncSandbox; more wait for a thread
 TABLE = "application/vnd.ced.table+json"
 LANGUAGES = {"js": "javascript", "sh": "bash"}
 Starts = Callable[[Stream[Any]], Any]
+TEMPLATES = {"base", "code-interpreter-v1"}  # of E2B, whose place the default takes
 IGNORED = {"api_key", "access_token", "domain", "debug", "request_timeout", "proxy", "headers", "secure"}
 
 
@@ -445,8 +446,8 @@ def _moment(us: int) -> datetime.datetime:
 class Sandbox:
     """A place where code runs. Use it as a context manager, or call kill() at the end.
 
-    Without `template`, Python is `python-data` where the host has it, else `python`. `template` is the
-    name of another runtime of Python. `timeout` is in seconds: the sandbox ends when it was not used for
+    Without `template`, or with one of E2B's own, Python is `python-data` where the host has it, else `python`.
+    `template` is the name of another runtime of Python. `timeout` is in seconds: the sandbox ends when it was not used for
     that long. `envs` and `metadata` are its environment and its labels. `packages` and `network` are those
     of a session of ced. `socket` is the daemon's socket.
     """
@@ -471,6 +472,8 @@ class Sandbox:
         self.commands = Commands(self)
         daemon = self._client.hello()
         runtimes = {each["name"] for each in daemon["runtimes"]}
+        if template in TEMPLATES:
+            template = None
         self._python = template or ("python-data" if "python-data" in runtimes else "python")
         self._most: Map = daemon["limits"]["most"]
         try:
