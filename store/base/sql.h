@@ -11,9 +11,9 @@
 #define ACT_RESULT(key) "CASE WHEN json_valid(a.result) THEN a.result ->> '$." key "' END"
 
 /* The newest link about a run that waits, about its start after that, and about an act. */
-#define NEWEST_LINK(kind, subject)                                                \
-	"(SELECT max(c.link) FROM chain AS c WHERE c.kind > 1 AND c.kind = " kind \
-	" AND c.subject = " subject ")"
+#define NEWEST_LINK(kind, subject)                                                                    \
+	"(SELECT max(newest.link) FROM chain AS newest WHERE newest.kind > 1 AND newest.kind = " kind \
+	" AND newest.subject = " subject ")"
 #define PARKED_LINK(key)   NEWEST_LINK("5", key)
 #define UNPARKED_LINK(key) NEWEST_LINK("6", key)
 #define ACT_LINK(act)      NEWEST_LINK("3", act)

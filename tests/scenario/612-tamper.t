@@ -38,6 +38,9 @@ paid=$out
 for part in changed gone edited; do
 	as 4001 cectl run --policy review --detach -c "$asks # $part" >"$work/$part" 2>/dev/null
 done
+started=$(as 4001 cectl run --policy review --detach -c "$asks # started" 2>/dev/null)
+exits 0 "a later one is approved" cectl approve "$started"
+exits 0 "and runs" cectl wait "$started"
 exits 0 "nobody has touched anything" cectl audit verify
 daemon_stop
 key="(SELECT key FROM runs WHERE run_id = '$(cat "$work/changed")')"
