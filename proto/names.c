@@ -10,7 +10,8 @@
 
 /*
  * Ranges of code points that are never printable: controls, line ends, marks that change the
- * direction.
+ * direction, and what draws nothing, so that two names cannot look alike.  The joiner for pictures,
+ * U+FE0F, is part of real names.
  */
 static const struct {
 	int32_t first;
@@ -18,12 +19,24 @@ static const struct {
 } hidden[] = {
 	{ 0x0000, 0x001f },
 	{ 0x007f, 0x009f },
+	{ 0x00ad, 0x00ad },
+	{ 0x034f, 0x034f },
 	{ 0x061c, 0x061c },
+	{ 0x115f, 0x1160 },
+	{ 0x17b4, 0x17b5 },
+	{ 0x180b, 0x180f },
 	{ 0x200b, 0x200f },
 	{ 0x2028, 0x202e },
-	{ 0x2060, 0x2069 },
+	{ 0x2060, 0x206f },
+	{ 0x2800, 0x2800 },
+	{ 0x3164, 0x3164 },
+	{ 0xfe00, 0xfe0e },
 	{ 0xfeff, 0xfeff },
-	{ 0xfff9, 0xfffb },
+	{ 0xffa0, 0xffa0 },
+	{ 0xfff0, 0xfffb },
+	{ 0x1bca0, 0x1bca3 },
+	{ 0x1d173, 0x1d17a },
+	{ 0xe0000, 0xe0fff },
 };
 
 static bool is_hidden(int32_t point)

@@ -10,18 +10,28 @@
 static const struct {
 	int32_t first, last;
 } unseen[] = {
-	{ 0x0000, 0x001f },   /* C0 */
-	{ 0x007f, 0x009f },   /* DEL and C1 */
-	{ 0x00ad, 0x00ad },   /* soft hyphen */
-	{ 0x061c, 0x061c },   /* arabic letter mark */
-	{ 0x180e, 0x180e },   /* mongolian vowel separator */
-	{ 0x200b, 0x200b },   /* zero width space; the joiners next to it are part of real words */
-	{ 0x200e, 0x200f },   /* left-to-right and right-to-left marks */
-	{ 0x2028, 0x202e },   /* line and paragraph separators, embeddings and overrides */
-	{ 0x2060, 0x206f },   /* word joiner, isolates, deprecated format characters */
+	{ 0x0000, 0x001f }, /* C0 */
+	{ 0x007f, 0x009f }, /* DEL and C1 */
+	{ 0x00ad, 0x00ad }, /* soft hyphen */
+	{ 0x034f, 0x034f }, /* combining grapheme joiner */
+	{ 0x061c, 0x061c }, /* arabic letter mark */
+	{ 0x115f, 0x1160 }, /* hangul fillers: letters that draw nothing */
+	{ 0x17b4, 0x17b5 }, /* khmer vowels that draw nothing */
+	{ 0x180b, 0x180f }, /* mongolian selectors and vowel separator */
+	{ 0x200b, 0x200b }, /* zero width space; the joiners next to it are part of real words */
+	{ 0x200e, 0x200f }, /* left-to-right and right-to-left marks */
+	{ 0x2028, 0x202e }, /* line and paragraph separators, embeddings and overrides */
+	{ 0x2060, 0x206f }, /* word joiner, isolates, deprecated format characters */
+	{ 0x2800, 0x2800 }, /* braille without a dot */
+	{ 0x3164, 0x3164 }, /* hangul filler */
+	{ 0xfe00,
+		0xfe0e }, /* variation selectors, but the one of pictures, which is part of real words */
 	{ 0xfeff, 0xfeff },   /* byte order mark */
-	{ 0xfff9, 0xfffb },   /* interlinear annotation */
-	{ 0xe0000, 0xe0fff }, /* tags: text that only machines see */
+	{ 0xffa0, 0xffa0 },   /* halfwidth hangul filler */
+	{ 0xfff0, 0xfffb },   /* unassigned, and interlinear annotation */
+	{ 0x1bca0, 0x1bca3 }, /* shorthand format controls */
+	{ 0x1d173, 0x1d17a }, /* musical format controls */
+	{ 0xe0000, 0xe0fff }, /* tags and selectors: text that only machines see */
 };
 
 static bool is_unseen(int32_t point)

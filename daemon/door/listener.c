@@ -148,8 +148,10 @@ static int cannot_make(const char *path, struct err *err)
 			": type install -d -o %u -g %u %.*s", uid, (unsigned)getegid(), folder_len,
 			folder);
 	else if (err->sys_errno == EACCES)
-		cut_printf(err->text + len, sizeof(err->text) - len, ": type chown %u: %.*s", uid,
-			folder_len, folder);
+		cut_printf(err->text + len, sizeof(err->text) - len,
+			": its folder belongs to others: type install -d -o %u -g %u %.*s/ced, and name "
+			"%.*s/ced/ced.sock",
+			uid, (unsigned)getegid(), folder_len, folder, folder_len, folder);
 	return -1;
 }
 

@@ -88,7 +88,7 @@ refuses "a socket path that is too long" "the path is too long: it may have at m
 refuses "a socket in a folder that is missing" "uid $uid cannot make the socket /nope/ced.sock: No such file or directory: type install -d -o $uid -g $gid /nope" \
 	"${ours[@]}" --config "$conf" --socket /nope/ced.sock --state "$ced_state"
 mkdir -m 755 "$work/of-root"
-refuses "a socket in a folder of somebody else" "cannot make the socket $work/of-root/ced.sock: Permission denied: type chown $uid: $work/of-root" \
+refuses "a socket in a folder of somebody else" "cannot make the socket $work/of-root/ced.sock: Permission denied: its folder belongs to others: type install -d -o $uid -g $gid $work/of-root/ced, and name $work/of-root/ced/ced.sock" \
 	"${ours[@]}" --config "$conf" --socket "$work/of-root/ced.sock" --state "$ced_state"
 touch "$ced_folder/run/file"
 refuses "a file where the socket should be" "socket $ced_folder/run/file: a file that is no socket is in its place: remove it, or name another path" \

@@ -448,7 +448,8 @@ TEST(no_trick_with_paths_gets_through_at_any_of_the_three_places)
 	static const char *const tricks[] = { "/", "/etc/passwd", "//a", "..", "../a", "a/..",
 		"a/../b", "a/../../b", ".", "./a", "a/.", "a/./b", "a//b", "a/", "\\u0000",
 		"a\\u0000b", "a/\\u0000", "a\\nb", "a\\rb", "a\\tb", "\\u001b[1m", "a\\u007fb",
-		"a\\u0085b", "a\\u202eb", "a\\u200bb", "a\\u2028b", "\\ufeffa", "a/\\u2066b" };
+		"a\\u0085b", "a\\u202eb", "a\\u200bb", "a\\u2028b", "\\ufeffa", "a/\\u2066b",
+		"a\\u3164b", "a\\ufe00" };
 	static const char *const places[][2] = {
 		{ "{" PLAIN ",\"entrypoint\":\"@\"}", "/entrypoint path" },
 		{ "{" PLAIN ",\"files\":[{\"path\":\"@\",\"data\":\"\"}]}", "/files/0/path path" },

@@ -64,6 +64,10 @@ TEST(bidirectional_overrides_and_invisible_text_are_shown)
 	CHECK_STR(SHOW(SAFE_LINE, "zero\xe2\x80\x8bwidth"), "zero\\u{200b}width");
 	CHECK_STR(SHOW(SAFE_LINE, "\xf3\xa0\x81\xa1"), "\\u{e0061}");
 	CHECK_STR(SHOW(SAFE_LINE, "\xef\xbb\xbfx"), "\\u{feff}x");
+	CHECK_STR(SHOW(SAFE_LINE, "a\xe3\x85\xa4\xef\xb8\x80"
+				  "b"),
+		"a\\u{3164}\\u{fe00}b");
+	CHECK_STR(SHOW(SAFE_LINE, "\xe2\x9d\xa4\xef\xb8\x8f"), "\xe2\x9d\xa4\xef\xb8\x8f");
 }
 
 TEST(bytes_that_are_not_utf8_are_shown_one_by_one)

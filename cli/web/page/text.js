@@ -3,7 +3,7 @@
 // Characters that draw nothing, change how others are drawn, or hide text.  cli/base/safe.c has the
 // same ones for terminals.
 const UNSEEN =
-	/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]|[\u{e0000}-\u{e0fff}]/gu;
+	/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff]|[\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/gu;
 const UNSEEN_IN_LINE = new RegExp(`${UNSEEN.source}|[\\n\\t]`, "gu");
 const MARKS_MOST = 2000; // elements that show such characters, in one text
 
