@@ -42,7 +42,7 @@ sed 's/import {/import type {} from "ced"; import {/; /^await/d; s/= await run/=
 echo 'console.log(result.artifacts?.map((each) => each.path), result.error?.line, result.of_a_newer_daemon);' >>"$empty/typed.mts"
 cat >>"$empty/wrong.mts" <<'END'
 const wrong: number = result.outcome; void wrong;
-await run("1", { limts: {} });
+await run("1", { limitz: {} });
 const code: string = result.exit_code; void code;
 END
 compile() {
