@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-from typing import (TYPE_CHECKING, Any, AsyncIterator, Awaitable, Callable, Dict, Generic, Optional, Tuple, Type,
-                    TypeVar, Union, overload)
+from typing import (TYPE_CHECKING, Any, AsyncIterator, Awaitable, Callable, Dict, Generator, Generic, Optional, Tuple,
+                    Type, TypeVar, Union, overload)
 
 from . import steps as does
 from .core import Core, Exchange
@@ -113,6 +113,14 @@ class Connection(asyncio.Protocol):
             self._transport.close()
 
 
+class _Done(Awaitable[None]):
+    """What is over already. To await it is allowed, also where no loop runs when it is made."""
+
+    def __await__(self) -> Generator[Any, None, None]:
+        return
+        yield
+
+
 class AsyncStream(Generic[T]):
     """The events of a run, in their order, for `async for`. `await stream.result()` gives what it ended with.
 
@@ -153,11 +161,9 @@ class AsyncStream(Generic[T]):
         return self._result
 
     def cancel(self) -> Awaitable[None]:
-        """Cancels the run at once; to await it is allowed. Its result then has the outcome `canceled`."""
+        """Cancels the run at once, from any thread; to await it is allowed. Its result then has the outcome `canceled`."""
         self._operation.cancel()
-        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        done.set_result(None)
-        return done
+        return _Done()
 
     def close(self) -> None:
         """Cancels the run if it goes on, and forgets it."""
