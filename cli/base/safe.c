@@ -24,11 +24,10 @@ static const struct {
 	{ 0x2060, 0x206f }, /* word joiner, isolates, deprecated format characters */
 	{ 0x2800, 0x2800 }, /* braille without a dot */
 	{ 0x3164, 0x3164 }, /* hangul filler */
-	{ 0xfe00,
-		0xfe0e }, /* variation selectors, but the one of pictures, which is part of real words */
-	{ 0xfeff, 0xfeff },   /* byte order mark */
-	{ 0xffa0, 0xffa0 },   /* halfwidth hangul filler */
-	{ 0xfff0, 0xfffb },   /* unassigned, and interlinear annotation */
+	{ 0xfe00, 0xfe0e }, /* variation selectors, but U+FE0F, which pictures in real texts have */
+	{ 0xfeff, 0xfeff }, /* byte order mark */
+	{ 0xffa0, 0xffa0 }, /* halfwidth hangul filler */
+	{ 0xfff0, 0xfffb }, /* unassigned, and interlinear annotation */
 	{ 0x1bca0, 0x1bca3 }, /* shorthand format controls */
 	{ 0x1d173, 0x1d17a }, /* musical format controls */
 	{ 0xe0000, 0xe0fff }, /* tags and selectors: text that only machines see */

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/mcp/sessions.h"
 #include "cli/terminal/output.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
@@ -133,10 +132,7 @@ static const struct {
 void progress_notice(struct server *server, const char *method, const struct value *params)
 {
 	struct request *request = find_run(server, params);
-	const char *session = value_as_text(value_get(params, "session"));
 
-	if (session && strcmp(method, "session.ended") == 0)
-		sessions_ended(server, session);
 	for (size_t i = 0; request && i < COUNT_OF(notices); i++) {
 		if (strcmp(notices[i].method, method) == 0)
 			notices[i].take(server, request, params);

@@ -22,6 +22,10 @@
 
 static void on_notice(void *context, const char *method, const struct value *params)
 {
+	const char *session = value_as_text(value_get(params, "session"));
+
+	if (session && strcmp(method, "session.ended") == 0)
+		sessions_ended(context, session);
 	progress_notice(context, method, params);
 }
 

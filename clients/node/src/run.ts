@@ -187,7 +187,7 @@ const FOREIGN: { [name: string]: string } = {
 export function runParams(code: string | Uint8Array, options: RunOptions): Map_ | Promise<Map_> {
 	const { signal: _signal, onParked: _parked, onEvent, files, schema, tools, ...rest } = options;
 	const params: Map_ = onEvent ? { stream: true, announce: true, ...rest } : rest;
-	const foreign = Object.keys(FOREIGN).find((key) => key in params);
+	const foreign = Object.keys(FOREIGN).find((key) => params[key] !== undefined);
 	if (foreign !== undefined) throw new TypeError(`a run has no option "${foreign}": ${FOREIGN[foreign]}`);
 	const callback = Object.keys(params).find((key) => typeof params[key] === "function");
 	if (callback !== undefined)

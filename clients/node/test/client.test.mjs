@@ -86,6 +86,9 @@ test("onEvent hears all events of a run", async () => {
 	const heard = [];
 	await client.run("print(1)", { ...patient, onEvent: ({ type, text }) => heard.push(text ?? type) });
 	assert.deepEqual(heard, ["started", "1\n"]);
+	const options = { ...patient, onEvent: () => undefined, timeout: undefined };
+	assert.equal((await client.check("print(1)", options)).would, "run");
+	assert.equal((await client.wait(await client.start("print(1)", options))).outcome, "ok");
 });
 
 test("200 runs at once: none lost, none out of place", async () => {

@@ -199,8 +199,9 @@ def notice(settings: Settings, on_notice: Optional[Callable[[str, Map], None]], 
     The thread that read it may wait for something else, and must not be told.
     """
     try:
-        if method == "session.ended" and params.get("session") in settings.sessions:
-            settings.sessions[params["session"]].ended = params.get("why")
+        session = settings.sessions.get(params.get("session", ""))
+        if session is not None and method == "session.ended":
+            session.ended = params.get("why")
         if method == "run.parked":
             event = Parked(params["run_id"], params["until_us"], params.get("policy") or {})
             (settings.on_parked or warn_parked)(event)
