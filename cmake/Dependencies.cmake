@@ -25,7 +25,6 @@ ced_dependency(CAPNG   "libcap-ng>=0.8.3")      # sandbox/jail/caps.c
 ced_dependency(SQLITE3 "sqlite3>=3.40")         # store/
 ced_dependency(ZSTD    "libzstd>=1.5")          # store/
 ced_dependency(UV      "libuv>=1.44")           # daemon/
-ced_dependency(SYSTEMD "libsystemd>=252")       # daemon/loop/service_manager.c
 ced_dependency(UTF8PROC libutf8proc)            # daemon/inspector/names.c; its .pc misstates 2.8 as 2.6
 
 # The inspector's jail holds its binary and libc, nothing else: utf8proc goes into the binary.

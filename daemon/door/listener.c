@@ -1,6 +1,7 @@
 #include "daemon/door/listener.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -30,7 +31,7 @@ struct listener {
 	unsigned taken;   /* clients accepted in this loop iteration ... */
 	uint64_t turn_ms; /* ... which began at this time */
 	bool handed_over;
-	char path[sizeof(((struct sockaddr_un *)0)->sun_path)]; /* "" when unknown */
+	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
 	struct stat file;   /* the file when the socket was made or handed over */
 	bool gone;          /* the path no longer leads to `file`; this has been logged */
 	uint64_t remade;    /* how often the socket was made again */
@@ -289,15 +290,33 @@ struct value *listener_describe(const struct listener *listener, struct arena *a
 
 /* ---- starting and closing ---------------------------------------------------------------- */
 
-/* Reads the path of a socket that was handed over; "" when it has no name in the file system. */
-static void learn_path(struct listener *listener, int fd)
+static int socket_option(int fd, int name)
+{
+	int number = -1;
+	socklen_t len = sizeof(number);
+
+	return getsockopt(fd, SOL_SOCKET, name, &number, &len) < 0 ? -1 : number;
+}
+
+/*
+ * Reads the path of a socket that was handed over.  Clients find a socket by its path, and the
+ * file's owner and mode say who may use it, so any other kind is refused.
+ */
+static int learn_path(struct listener *listener, int fd, struct err *err)
 {
 	struct sockaddr_un address = { 0 };
 	socklen_t len = sizeof(address);
 
-	if (getsockname(fd, (struct sockaddr *)&address, &len) == 0)
-		cut_printf(listener->path, sizeof(listener->path), "%.*s",
-			(int)sizeof(address.sun_path), address.sun_path);
+	if (socket_option(fd, SO_DOMAIN) != AF_UNIX || socket_option(fd, SO_TYPE) != SOCK_STREAM ||
+		getsockname(fd, (struct sockaddr *)&address, &len) < 0 ||
+		len <= offsetof(struct sockaddr_un, sun_path) || address.sun_path[0] != '/')
+		return err_set(err, ERR_INVALID,
+			"the socket that the service manager handed over is no Unix stream socket with a path: "
+			"write ListenStream=%s into ced.socket",
+			listener->services->config->socket);
+	cut_printf(listener->path, sizeof(listener->path), "%.*s", (int)sizeof(address.sun_path),
+		address.sun_path);
+	return 0;
 }
 
 /* The settings about the socket are not in force then, which an administrator may not expect. */
@@ -324,11 +343,14 @@ static void compare_with_settings(const struct listener *listener, const char *p
 
 static int open_listener(struct listener *listener, const char *path, struct err *err)
 {
-	int fd = host_listen_fd();
+	int fd = -1;
 
+	if (host_listen_fd(&fd, err) < 0)
+		return -1;
 	listener->handed_over = fd >= 0;
 	if (listener->handed_over) {
-		learn_path(listener, fd);
+		if (learn_path(listener, fd, err) < 0)
+			return -1;
 		compare_with_settings(listener, path);
 	} else {
 		fd = make_socket(path, listener->services->config->socket_mode, err);
@@ -339,10 +361,8 @@ static int open_listener(struct listener *listener, const char *path, struct err
 	if (listen_on(listener, fd, err) < 0)
 		return -1;
 	listener->retry = timer_new(listener->services->loop, RETRY_MS, 0, on_retry, listener);
-	if (listener->path[0])
-		listener->look =
-			timer_new(listener->services->loop, LOOK_MS, LOOK_MS, on_look, listener);
-	if (!listener->retry || (listener->path[0] && !listener->look))
+	listener->look = timer_new(listener->services->loop, LOOK_MS, LOOK_MS, on_look, listener);
+	if (!listener->retry || !listener->look)
 		return err_set(err, ERR_MEMORY, "no memory for the listener");
 	return 0;
 }

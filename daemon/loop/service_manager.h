@@ -1,13 +1,17 @@
 /*
- * The host's service manager: the listening socket, readiness, the watchdog and the journal.  Only
- * this file uses libsystemd.
+ * The host's service manager: the listening socket, readiness, the watchdog and the journal.
+ *
+ * libsystemd would wait for a journal or a manager that does not read, and the daemon with it.  The
+ * protocols are short and stable (sd_notify(3), "Native Journal Protocol"), so they are here.
  */
 #pragma once
 
 #include <stdint.h>
 
-/* Returns the listening socket that the service manager passed, or -1. */
-int host_listen_fd(void);
+#include "proto/base/err.h"
+
+/* *ret_fd gets the listening socket that the service manager passed, or -1. */
+int host_listen_fd(int *ret_fd, struct err *err);
 
 enum host_priority {
 	HOST_ALERT = 1, /* syslog's numbers */
@@ -24,10 +28,13 @@ struct host_field {
 
 /*
  * Writes an entry with fields, which `journalctl CED_EVENT=...` finds, to the journal.  Does
- * nothing on a host without a journal.
+ * nothing on a host without a journal.  Drops the entry when the journal does not take it at once.
  */
 void host_journal(enum host_priority priority, const char *event, const char *message,
 	const struct host_field *fields, unsigned count);
+
+/* How many entries the journal did not take. */
+uint64_t host_journal_dropped(void);
 
 /* The MESSAGE_ID of an event's entries, or NULL.  systemd/ced.catalog explains each. */
 const char *host_message_id(const char *event);

@@ -54,6 +54,8 @@ static const struct gauge {
 	{ "ced_record_trouble_seconds", "gauge", "For how long nothing could be recorded.", NULL, "trouble_ms", NULL, NULL },
 	{ "ced_audit_links", "gauge", "Records that the last checkpoint since the start signs.", "audit", "links", NULL, NULL },
 	{ "ced_alerts_raised_total", "counter", "Alerts that were raised.", "alerts", "raised", NULL, NULL },
+	{ "ced_messages_dropped_total", "counter", "Messages that the log or the journal did not take.", "messages", "log_dropped", "to", "log" },
+	{ "ced_messages_dropped_total", "", "", "messages", "journal_dropped", "to", "journal" },
 	{ "ced_gc_runs_total", "counter", "Runs whose contents were deleted.", "gc", "runs", NULL, NULL },
 	{ "ced_gc_bytes_total", "counter", "Bytes that this gave back.", "gc", "bytes", NULL, NULL },
 	{ "ced_clock_jumps_total", "counter", "How often the wall clock was set.", "clock", "jumps", NULL, NULL },

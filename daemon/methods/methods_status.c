@@ -3,6 +3,7 @@
 
 #include "daemon/door/ceilings.h"
 #include "daemon/door/listener.h"
+#include "daemon/loop/service_manager.h"
 #include "daemon/methods/admin_ops.h"
 #include "daemon/methods/methods.h"
 #include "daemon/methods/reload.h"
@@ -23,8 +24,19 @@
 #include "daemon/workers/pool.h"
 #include "daemon/workers/runtime.h"
 #include "proto/base/clock.h"
+#include "proto/base/log.h"
 #include "proto/fill.h"
 #include "proto/version.h"
+
+/* Messages that were dropped because nobody read them. */
+static struct value *describe_messages(struct arena *arena)
+{
+	struct fill map = fill_start(arena);
+
+	fill_uint(&map, "log_dropped", log_dropped());
+	fill_uint(&map, "journal_dropped", host_journal_dropped());
+	return fill_done(&map);
+}
 
 /* {memory, pids, cpu, landlock_abi, why_not, missing}: which protections this host supports. */
 static struct value *describe_host(const struct services *services, struct arena *arena)
@@ -96,6 +108,7 @@ struct value *status_describe(
 	fill_value(&map, "inspectors", policies_status(services->policies, arena));
 	if (services->egress)
 		fill_value(&map, "egress", describe_egress(services, arena));
+	fill_value(&map, "messages", describe_messages(arena));
 	fill_value(&map, "outcomes", outcomes);
 	fill_uint(&map, "commits", commits);
 	fill_uint(&map, "records", records);

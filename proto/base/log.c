@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "proto/base/at_once.h"
 #include "proto/base/clock.h"
 #include "proto/base/err.h"
 
@@ -145,33 +146,54 @@ static void line_start(struct line *line, enum log_level level, const char *even
 	line_add_text(line, event);
 }
 
-/* Writes the line at once.  A failure is ignored, because there is no other place to report it. */
-static void line_write(struct line *line)
+static _Atomic uint64_t dropped;          /* lines that stderr did not take ... */
+static _Atomic uint64_t dropped_reported; /* ... and how many of them a later line has told */
+
+uint64_t log_dropped(void)
+{
+	return dropped;
+}
+
+static int line_write(struct line *line)
 {
 	const char *end = line->full ? CUT_END : "\n";
 	size_t end_len = strlen(end);
-	int sys_errno = errno;
-	ssize_t written;
 
 	memcpy(line->bytes + line->len, end, end_len);
 	line->len += end_len;
-	do
-		written = write(STDERR_FILENO, line->bytes, line->len);
-	while (written < 0 && errno == EINTR);
-	errno = sys_errno;
+	return write_at_once(STDERR_FILENO, line->bytes, line->len, NULL);
+}
+
+/* Says before the next line how many are missing. */
+static int report_dropped(void)
+{
+	uint64_t missing = dropped - dropped_reported;
+	struct line line;
+
+	if (missing == 0)
+		return 0;
+	line_start(&line, LOG_LEVEL_WARNING, "log.dropped");
+	line_add_field(&line, &LOG_INT("lines", missing));
+	if (line_write(&line) < 0)
+		return -1;
+	dropped_reported += missing;
+	return 0;
 }
 
 static void write_event(enum log_level level, const char *event, const struct log_field *fields,
 	unsigned count, uint32_t swallowed)
 {
 	struct line line;
+	int sys_errno = errno;
 
 	line_start(&line, level, event);
 	for (unsigned i = 0; i < count; i++)
 		line_add_field(&line, &fields[i]);
 	if (swallowed > 0)
 		line_add_field(&line, &LOG_INT("swallowed", swallowed));
-	line_write(&line);
+	if (report_dropped() < 0 || line_write(&line) < 0)
+		dropped++;
+	errno = sys_errno;
 }
 
 void log_event_fields(

@@ -5,6 +5,9 @@
  * A value that holds anything but plain printable characters is quoted and escaped.  So a client
  * cannot forge a line or send control characters to a terminal.  A line that an attacker can
  * trigger repeatedly goes through log_limited(), which reports how many lines it suppressed.
+ *
+ * A line that stderr does not take at once is dropped: a reader that hangs must not stop the
+ * daemon.  The next line that is written follows one that says how many are missing.
  */
 #pragma once
 
@@ -20,6 +23,9 @@ enum log_level {
 
 /* Sets the program name at the front of every line, and the least important level to write. */
 void log_start(const char *program, enum log_level least);
+
+/* How many lines stderr did not take. */
+uint64_t log_dropped(void);
 
 struct log_field {
 	const char *key;

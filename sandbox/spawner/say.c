@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "proto/base/at_once.h"
 #include "proto/base/err.h"
 
 #define LINE_LEN_MAX 1024
@@ -22,5 +23,5 @@ void say(int level, const char *event, const char *text)
 		if (*at < ' ' || *at == '"' || *at == '\\' || *at == 0x7f)
 			*at = '?';
 	memcpy(line + strlen(line), "\"\n", 3);
-	(void)!write(STDERR_FILENO, from, strlen(from));
+	(void)write_at_once(STDERR_FILENO, from, strlen(from), NULL);
 }

@@ -114,7 +114,6 @@ ROOMS = {
     "sqlite3": ("store/",),
     "zstd": ("store/",),
     "uv": ("daemon/",),
-    "systemd/": ("daemon/loop/service_manager.c",),
     "utf8proc": ("daemon/inspector/names.c",),
     "ares": ("daemon/egress/names.c",),
     "tree_sitter/": ("daemon/inspector/syntax.c", "daemon/inspector/query."),

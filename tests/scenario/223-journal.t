@@ -71,6 +71,25 @@ until_entries run 2
 ok $? "then they are there"
 is "$(json "$(entries run)" '[it[1][key] for key in ("CED_OUTCOME", "CED_RUN_ID", "PRIORITY")]')" \
 	"[\"ok\", \"$(json "$(cectl runs --json)" 'it["runs"][0]["run_id"]')\", \"6\"]" "with outcome and run"
+
+# --- a journal that hangs -------------------------------------------------------------------------
+
+kill -STOP "$journal"
+exits 0 "while the journal hangs, runs are answered" /usr/bin/python3 "$here/223-journal-hangs.py"
+like "$(<"$ced_log")" 'journal\.dropped event=run' "and the log says that entries are dropped"
+kill -CONT "$journal"
+cectl run --id last -c 'print(1)' >/dev/null
+id=$(json "$(cectl runs --json)" 'it["runs"][0]["run_id"]')
+last_is_there() {
+	local tries
+	for ((tries = 0; tries < 600; tries++)); do
+		[[ $(entries run) == *"$id"* ]] && return 0
+		sleep 0.1
+	done
+	return 1
+}
+last_is_there
+ok $? "when it reads again, it gets the next run"
 cectl run --secret KEY=open-sesame --agent open-sesame -c 'print(1)' >/dev/null 2>&1
 daemon_stop
 unlike "$(<"$work/entries")" 'open-sesame' "a secret in the agent's name is masked there too"

@@ -16,5 +16,8 @@ ok $? "restarts by socket activation"
 report "$work/said"
 like "$(grep socket.other "$ced_log" | head -n 1)" 'socket_mode = 0660, and its mode is 0666.*systemctl edit ced.socket' \
 	"settings about the socket that are not in force are in the log"
+manager 224-wrong-sockets.py >"$work/said" 2>&1
+ok $? "sockets that agents could not use"
+report "$work/said"
 unlike "$(<"$ced_log")" 'stop.runs_left|Sanitizer' "each stop was an orderly one"
 done_testing

@@ -4,15 +4,30 @@ import os
 import signal
 import socket
 import threading
+import time
+
+
+def fill(send):
+    """Sends until nothing fits in, though a reader may still take what it has waited for."""
+    refusals = 0
+    while refusals < 20:
+        try:
+            send()
+            refusals = 0
+        except BlockingIOError:
+            refusals += 1
+            time.sleep(0.05)
 
 
 class Manager:
     """Keeps the listening socket through restarts; ARGUMENTS are those of ced-spawner."""
 
-    def __init__(self, arguments, path=None, watchdog_s=0, log=None):
-        self.arguments, self.watchdog_s, self.log = arguments, watchdog_s, log
+    def __init__(self, arguments, path=None, watchdog_s=0, log=None, stderr=2):
+        self.arguments, self.watchdog_s, self.log, self.stderr = arguments, watchdog_s, log, stderr
         self.pid = None
         self.heard = threading.Condition()
+        self.reads = threading.Event()
+        self.reads.set()
         self.words = []
         self.notify = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.address = f"ced-manager-{os.getpid()}"
@@ -26,7 +41,7 @@ class Manager:
             self.listening.listen(4096)
 
     def _hear(self):
-        while True:
+        while self.reads.wait():
             text = self.notify.recv(4096).decode()
             with self.heard:
                 self.words += text.split("\n")
@@ -50,6 +65,7 @@ class Manager:
                 os.environ.update(WATCHDOG_USEC=str(int(self.watchdog_s * 1e6)), WATCHDOG_PID=str(os.getpid()))
             if self.listening:
                 os.environ.update(LISTEN_FDS="1", LISTEN_PID=str(os.getpid()))
+            os.dup2(self.stderr, 2)
             if self.log:
                 os.dup2(os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644), 2)
             os.dup2(2, 1)
@@ -59,6 +75,13 @@ class Manager:
                 os.set_inheritable(3, True)
             os.execv(self.arguments[0], self.arguments)
         return self.wait("READY=1", ready)
+
+    def stop_reading(self):
+        """From now on nobody reads and nothing more fits in, until self.reads is set."""
+        self.reads.clear()
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as other:
+            other.setblocking(False)
+            fill(lambda: other.sendto(b"X=1", "\0" + self.address))
 
     def stop(self, number=signal.SIGTERM):
         os.kill(self.pid, number)

@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "proto/base/cleanup.h"
@@ -175,6 +176,30 @@ TEST(a_log_that_cannot_be_written_hurts_nobody)
 	log_event(LOG_LEVEL_ERROR, "lost", LOG_INT("n", 1));
 	(void)dup2(true_stderr, STDERR_FILENO);
 	close(true_stderr);
+}
+
+static void drain(int fd)
+{
+	char bytes[4096];
+	int left = 0;
+
+	while (ioctl(fd, FIONREAD, &left) == 0 && left > 0)
+		if (read(fd, bytes, sizeof(bytes)) <= 0)
+			abort();
+}
+
+TEST(a_line_that_nobody_reads_is_dropped_and_the_next_one_says_so)
+{
+	struct capture capture = capture_start();
+	uint64_t before = log_dropped();
+
+	log_start("ced", LOG_LEVEL_INFO);
+	log_event(LOG_LEVEL_INFO, "begins"); /* reports what other tests dropped */
+	while (log_dropped() < before + 3)
+		log_event(LOG_LEVEL_INFO, "flood");
+	drain(capture.read_end);
+	log_event(LOG_LEVEL_INFO, "after");
+	CHECK_STR(capture_end(&capture), "<4>ced log.dropped lines=3\n<6>ced after\n");
 }
 
 TEST(the_monotonic_clock_does_not_run_backwards)

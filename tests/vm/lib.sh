@@ -31,7 +31,6 @@ vm_packages=(
 	systemd systemd-sysv dbus dbus-user-session libpam-systemd udev apparmor
 	linux-image-cloud-amd64 python3 python3-msgpack
 	libseccomp2 libcap-ng0 libuv1 libsqlite3-0 libzstd1 libjansson4 libpcre2-8-0 libsodium23
-	libsystemd0
 	procps util-linux findutils binutils sqlite3
 )
 
