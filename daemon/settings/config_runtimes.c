@@ -330,7 +330,7 @@ int config_take_runtime(
 			"runtime %s: there are more than %d runtimes", name, CONFIG_RUNTIMES_MAX);
 	if (setting_take(runtime, section, config_runtime, err) < 0)
 		return -1;
-	if (!runtime->interpreter[0])
+	if (!runtime->interpreter[0] && !runtime->off)
 		return setting_fault(err, section->line,
 			"runtime %s has no interpreter: write interpreter = \"/usr/bin/...\" into it",
 			name);

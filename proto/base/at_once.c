@@ -5,32 +5,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/*
- * Something that is not a socket has no flag for one write, and others may share its file.  So it
- * stays as it is, and is asked first.
- */
-static ssize_t write_if_ready(int fd, const void *bytes, size_t len)
+bool write_at_once(int fd, const void *bytes, size_t len)
 {
+	/*
+	 * Something that is not a socket has no flag for one write, and others may share its file.
+	 * So it stays as it is, and is asked first.
+	 */
 	struct pollfd look = { .fd = fd, .events = POLLOUT };
-	int ready = poll(&look, 1, 0);
+	ssize_t written = send(fd, bytes, len, MSG_DONTWAIT | MSG_NOSIGNAL);
 
-	if (ready == 0)
-		errno = EAGAIN;
-	return ready > 0 ? write(fd, bytes, len) : -1;
-}
-
-int write_at_once(int fd, const void *bytes, size_t len, struct err *err)
-{
-	ssize_t written;
-
-	do {
-		written = sendto(fd, bytes, len, MSG_DONTWAIT | MSG_NOSIGNAL, NULL, 0);
-		if (written < 0 && errno == ENOTSOCK)
-			written = write_if_ready(fd, bytes, len);
-	} while (written < 0 && errno == EINTR);
-	if (written < 0 && errno != EAGAIN)
-		return err_sys(err, "write");
-	if (written < (ssize_t)len)
-		return err_set(err, ERR_BUSY, "nobody reads");
-	return 0;
+	if (written < 0 && errno == ENOTSOCK && poll(&look, 1, 0) > 0)
+		written = write(fd, bytes, len);
+	return written == (ssize_t)len;
 }

@@ -154,30 +154,30 @@ uint64_t log_dropped(void)
 	return dropped;
 }
 
-static int line_write(struct line *line)
+static bool line_write(struct line *line)
 {
 	const char *end = line->full ? CUT_END : "\n";
 	size_t end_len = strlen(end);
 
 	memcpy(line->bytes + line->len, end, end_len);
 	line->len += end_len;
-	return write_at_once(STDERR_FILENO, line->bytes, line->len, NULL);
+	return write_at_once(STDERR_FILENO, line->bytes, line->len);
 }
 
 /* Says before the next line how many are missing. */
-static int report_dropped(void)
+static bool report_dropped(void)
 {
 	uint64_t missing = dropped - dropped_reported;
 	struct line line;
 
 	if (missing == 0)
-		return 0;
+		return true;
 	line_start(&line, LOG_LEVEL_WARNING, "log.dropped");
 	line_add_field(&line, &LOG_INT("lines", missing));
-	if (line_write(&line) < 0)
-		return -1;
+	if (!line_write(&line))
+		return false;
 	dropped_reported += missing;
-	return 0;
+	return true;
 }
 
 static void write_event(enum log_level level, const char *event, const struct log_field *fields,
@@ -191,7 +191,7 @@ static void write_event(enum log_level level, const char *event, const struct lo
 		line_add_field(&line, &fields[i]);
 	if (swallowed > 0)
 		line_add_field(&line, &LOG_INT("swallowed", swallowed));
-	if (report_dropped() < 0 || line_write(&line) < 0)
+	if (!report_dropped() || !line_write(&line))
 		dropped++;
 	errno = sys_errno;
 }

@@ -23,5 +23,5 @@ void say(int level, const char *event, const char *text)
 		if (*at < ' ' || *at == '"' || *at == '\\' || *at == 0x7f)
 			*at = '?';
 	memcpy(line + strlen(line), "\"\n", 3);
-	(void)write_at_once(STDERR_FILENO, from, strlen(from), NULL);
+	(void)write_at_once(STDERR_FILENO, from, strlen(from));
 }

@@ -10,7 +10,6 @@
  * is 1.  Nothing is restarted here: a service manager does that.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <grp.h>
 #include <limits.h>
@@ -116,27 +115,10 @@ static unsigned listen_fds(void)
 {
 	const char *pid = getenv("LISTEN_PID");
 	const char *count = getenv("LISTEN_FDS");
-	unsigned long fds;
+	bool is_ours = pid && count && strtol(pid, NULL, 10) == getpid();
+	unsigned long fds = is_ours ? strtoul(count, NULL, 10) : 0;
 
-	if (!pid || !count || strtol(pid, NULL, 10) != getpid())
-		return 0;
-	fds = strtoul(count, NULL, 10);
 	return fds <= LISTEN_FDS_MAX ? (unsigned)fds : 0;
-}
-
-/* Closes inherited descriptors and opens 0 to 2, so that no other file gets these numbers. */
-static int tidy_descriptors(unsigned passed, struct err *err)
-{
-	int fd;
-
-	do {
-		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-	} while (fd >= 0 && fd <= STDERR_FILENO && fcntl(fd, F_SETFD, 0) == 0);
-	if (fd < 0)
-		return err_sys(err, "/dev/null");
-	if (close_range(3 + passed, ~0U, 0) < 0)
-		return err_sys(err, "close_range");
-	return 0;
 }
 
 static int open_signals(struct service *self, struct err *err)
@@ -245,8 +227,9 @@ static int open_service(struct service *self, struct err *err)
 	self->start.listen_fds = listen_fds();
 	spawner->mode = geteuid() == 0 ? PRIV_MODE_ROOT : PRIV_MODE_USER;
 	spawner->phase = PRIV_GREETING;
-	if (tidy_descriptors(self->start.listen_fds, err) < 0 || find_programs(self, err) < 0 ||
-		open_signals(self, err) < 0)
+	if (close_range(STDERR_FILENO + 1 + self->start.listen_fds, ~0U, 0) < 0)
+		return err_sys(err, "close_range");
+	if (find_programs(self, err) < 0 || open_signals(self, err) < 0)
 		return -1;
 	/* Only a process with all capabilities may make a folder in the root of a v1 hierarchy. */
 	if (spawner_open(spawner, err) < 0 || give_up_rights(self, err) < 0)
@@ -272,13 +255,12 @@ static int pass_signals_on(struct service *self, struct err *err)
 /* How long poll() may wait. */
 static int patience(const struct service *self)
 {
-	int64_t left_ms;
+	int64_t left_ms = self->leave_by_ms - clock_ms();
 
 	if (self->is_tidying)
 		return TIDY_MS;
 	if (!self->leave_by_ms)
 		return -1;
-	left_ms = self->leave_by_ms - clock_ms();
 	return left_ms > 0 ? (int)left_ms : 0;
 }
 
@@ -305,7 +287,7 @@ static int one_round(struct service *self, struct err *err)
 	struct pollfd fds[FIXED_FDS + PRIV_CHILDREN_MAX];
 	nfds_t count = what_to_watch(self, fds);
 	int ready = poll(fds, count, patience(self));
-	int served;
+	int served = 1;
 
 	if (ready < 0)
 		return errno == EINTR ? 1 : err_sys(err, "poll");
@@ -315,11 +297,10 @@ static int one_round(struct service *self, struct err *err)
 		return 0;
 	if (self->leave_by_ms && clock_ms() >= self->leave_by_ms)
 		return err_set(err, ERR_TIMEOUT, "ced was told to exit and did not");
-	if (fds[2].revents) {
+	if (fds[2].revents)
 		served = spawner_serve(&self->spawner, err);
-		if (served <= 0)
-			return served;
-	}
+	if (served <= 0)
+		return served;
 	self->is_tidying = spawner_tidy(&self->spawner, err);
 	return self->is_tidying < 0 ? -1 : 1;
 }
@@ -336,8 +317,7 @@ static int wait_for_daemon(struct service *self)
 		if (WIFEXITED(status))
 			return WEXITSTATUS(status);
 		/* ced could not log this itself. */
-		(void)snprintf(
-			words, sizeof(words), "ced was killed by signal %d", WTERMSIG(status));
+		cut_printf(words, sizeof(words), "ced was killed by signal %d", WTERMSIG(status));
 		say(SAY_ERROR, "daemon.killed", words);
 		return 128 + WTERMSIG(status);
 	}
@@ -365,11 +345,8 @@ int main(int argc, char **argv)
 {
 	static struct service self = { .daemon = CHILD_INIT, .spawner = { .sock = -1 } };
 	struct err err = ERR_INIT;
-	int status;
+	int status = standard_fds_hold() < 0 ? EXIT_BROKEN : parse_options(argc, argv, &self);
 
-	if (standard_fds_hold() < 0)
-		return EXIT_BROKEN;
-	status = parse_options(argc, argv, &self);
 	if (status >= 0)
 		return status;
 	if (open_service(&self, &err) < 0) {

@@ -53,6 +53,7 @@ LISTED = {
     **each("cli/mcp", "answer config jsonrpc methods present progress requests resources server tools", COMMAND,
            ["tests/scenario/160-mcp.t", "tests/scenario/161-mcp-restart.t", "tests/scenario/162-mcp-sdk.t",
             "tests/scenario/163-mcp-inspector.t"]),
+    "proto/base/at_once.c": ("the log is its user", ["tests/unit/test_log.c", "tests/scenario/226-unread.t"]),
     "cli/base/link.c": ("cectl mcp and cectl web are its users", ["tests/scenario/161-mcp-restart.t", "tests/scenario/630-web.t"]),
     "cli/commands/web.c": (COMMAND, ["tests/scenario/630-web.t"]),
     **each("cli/web", "answer listen", "what they make is what a browser gets", ["tests/scenario/630-web.t", "tests/scenario/631-web-page.t"]),

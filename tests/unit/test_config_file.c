@@ -415,6 +415,7 @@ TEST(what_is_shipped_can_be_changed_and_switched_off)
 	config_init(&config);
 	config_add_shipped(&config);
 	CHECK_EQ_INT(config_parse(&config, "runtime python { off = true }", &err), 0);
+	CHECK_EQ_INT(config_parse(&config, "runtime not-installed { off = true }", &err), 0);
 	CHECK_EQ_INT(config_finish(&config, &err), 0);
 	CHECK_STR(config.runtimes[0].name, "bash");
 	expect_refused("runtime python { off = true }", "off");

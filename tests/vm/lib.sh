@@ -100,7 +100,7 @@ vm_prepare() {
 
 # vm_install PREFIX: the release, as `cmake --install` lays it out.
 vm_install() {
-	DESTDIR=$vm_payload cmake --install "$vm_release" --prefix "$1" >"$vm_folder/log" 2>&1 ||
+	DESTDIR=$vm_payload flock "$vm_release" cmake --install "$vm_release" --prefix "$1" >"$vm_folder/log" 2>&1 ||
 		bail "cmake --install: $(tail -n 3 "$vm_folder/log")"
 }
 
