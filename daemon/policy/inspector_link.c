@@ -430,11 +430,17 @@ static void on_socket(void *owner, int events)
 
 /* ---- the clock ----------------------------------------------------------------------------- */
 
+/* The longest that any inspector is given to get ready. */
+static uint32_t ready_most_ms(const struct inspector_link *link)
+{
+	return link->ready_first_ms * INSPECT_READY_TIMES_MAX;
+}
+
 /* It may need more time on this host: the next one gets it. */
 static void lose_slow(struct inspector_end *end)
 {
 	struct inspector_link *link = end->link;
-	uint32_t most_ms = link->ready_first_ms * INSPECT_READY_TIMES_MAX;
+	uint32_t most_ms = ready_most_ms(link);
 	uint32_t next_ms = end->ready_ms * 2 < most_ms ? end->ready_ms * 2 : most_ms;
 
 	if (link->ready_ms < next_ms)
@@ -461,8 +467,8 @@ static bool has_anybody_who(const struct inspector_link *link, uint32_t states)
 }
 
 /*
- * How long a question may stand in line, and how it then ends.  While no inspector is ready, it
- * waits for one that is getting ready, and on a slow host also for the next one.
+ * How long a question may stand in line, and how it then ends.  While inspectors are getting ready,
+ * it waits as long as the slowest host needs: runs that came early are not denied for that.
  */
 static uint32_t patience_ms(const struct inspector_link *link, enum inspect_end *ret_end)
 {
@@ -473,7 +479,7 @@ static uint32_t patience_ms(const struct inspector_link *link, enum inspect_end 
 	}
 	if (has_anybody_who(link, 1U << INSPECTOR_GREETING) ||
 		link->ready_ms > link->ready_first_ms)
-		return link->ready_ms;
+		return ready_most_ms(link);
 	return link->patience.absent_ms;
 }
 

@@ -92,7 +92,7 @@ static void on_answer(struct inspect_question *question, enum inspect_end end,
 		question->arena = NULL;
 }
 
-TEST(where_one_needed_longer_a_question_waits_for_the_next)
+TEST(where_one_needed_longer_a_question_waits_for_those_that_follow)
 {
 	static struct silence silence;
 	struct arena arena;
@@ -101,14 +101,14 @@ TEST(where_one_needed_longer_a_question_waits_for_the_next)
 	int64_t began_ms;
 
 	arena_init(&arena, 4096);
-	CHECK(open_link(&silence, 600));
+	CHECK(open_link(&silence, 200));
 	inspector_link_patience(silence.link, &(struct inspector_patience){ 1000, 1000, 1000 });
 	CHECK(lose_one(&silence) >= 0);
 	began_ms = clock_ms();
 	CHECK_EQ_INT(inspector_link_ask(silence.link, &question, &err), 0);
 	while (question.arena)
 		(void)uv_run(&silence.loop, UV_RUN_ONCE);
-	CHECK(clock_ms() - began_ms >= 1200);
+	CHECK(clock_ms() - began_ms >= 8 * 200);
 	close_link(&silence);
 	arena_done(&arena);
 }
