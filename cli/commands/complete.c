@@ -12,6 +12,9 @@
 
 #include "cli/base/exits.h"
 #include "cli/commands/commands.h"
+#include "cli/commands/job_options.h"
+#include "cli/commands/words.h"
+#include "cli/mcp/config.h"
 #include "proto/base/container.h"
 #include "proto/json.h"
 #include "proto/method/method.h"
@@ -125,20 +128,100 @@ static void offer_list(const struct completion *completion, const struct source 
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* Which list an option or an operand is about, by its name or by what the help calls its value. */
+/* One that is not complete yet: the shell goes on behind it. */
+static void offer_limits(const struct completion *completion)
+{
+	struct arena *arena = &completion->cli->arena;
+
+	for (size_t i = 0; i < JOB_LIMIT_COUNT; i++) {
+		const char *word =
+			arena_printf(arena, "%s=", limit_word(completion->cli, job_limit_names[i]));
+
+		if (word)
+			offer(completion, word, NULL);
+	}
+}
+
+/* Names by commas: the last one is completed. */
+static void offer_columns(const struct completion *completion)
+{
+	const char *comma = strrchr(completion->prefix, ',');
+	size_t len = comma ? (size_t)(comma - completion->prefix) + 1 : 0;
+	struct completion last = { completion->cli, completion->prefix + len,
+		arena_printf(&completion->cli->arena, "%s%.*s", completion->before, (int)len,
+			completion->prefix) };
+
+	for (size_t i = 0; last.before && runs_column(i); i++)
+		offer(&last, runs_column(i), NULL);
+	if (last.before && !len)
+		offer(&last, "all", NULL);
+}
+
+static void offer_clients(const struct completion *completion)
+{
+	for (size_t i = 0; config_client(i); i++)
+		offer(completion, config_client(i), NULL);
+}
+
+static void offer_keys(const struct completion *completion)
+{
+	const struct value *all = config_keys(completion->cli);
+
+	for (size_t i = 0; value_at(all, i); i++) {
+		const char *key = value_as_text(value_get(value_at(all, i), "key"));
+
+		if (key && is_plain(key))
+			offer(completion, key,
+				value_as_text(value_get(value_at(all, i), "meaning")));
+	}
+}
+
+/* What an option or an operand is about, by its name or by what the help calls its value. */
 static const struct {
 	const char *command; /* NULL: any */
 	const char *name;
-	const struct source *source;
+	const struct source *source; /* a list of the daemon, ... */
+	const char *words;           /* ... or these, ... */
+	void (*offer)(const struct completion *completion);
 } values[] = {
-	{ NULL, "RUN", &runs },
-	{ NULL, "SESSION", &sessions },
-	{ NULL, "policy", &policies },
-	{ NULL, "language", &languages },
-	{ NULL, "agent", &agents },
-	{ "policy", "NAME", &policies },
-	{ "runtimes", "NAME", &languages },
+	{ NULL, "RUN", &runs, NULL, NULL },
+	{ NULL, "SESSION", &sessions, NULL, NULL },
+	{ NULL, "policy", &policies, NULL, NULL },
+	{ NULL, "language", &languages, NULL, NULL },
+	{ NULL, "agent", &agents, NULL, NULL },
+	{ "policy", "NAME", &policies, NULL, NULL },
+	{ "runtimes", "NAME", &languages, NULL, NULL },
+	{ "run", "limit", NULL, NULL, offer_limits },
+	{ "check", "limit", NULL, NULL, offer_limits },
+	{ "session open", "limit", NULL, NULL, offer_limits },
+	{ "repl", "limit", NULL, NULL, offer_limits },
+	{ "runs", "columns", NULL, NULL, offer_columns },
+	{ "mcp", "config", NULL, NULL, offer_clients },
+	{ "config explain", "KEY", NULL, NULL, offer_keys },
+	{ "config show", "KEY", NULL, NULL, offer_keys },
+	{ "audit export", "format", NULL, "json ocsf otlp", NULL },
+	{ "output", "stream", NULL, "stdout stderr stdin code", NULL },
 };
+
+/* The method whose schema has the words of a command that asks no method by itself. */
+static const struct {
+	const char *command, *method;
+} asks[] = {
+	{ "runs", "runs.list" },
+	{ "stats", "stats" },
+	{ "watch", "events.subscribe" },
+	{ "session open", "session.open" },
+};
+
+static void offer_words(const struct completion *completion, const char *words)
+{
+	char word[OPTION_WORD_MAX];
+
+	for (; *words; words += strcspn(words, " "), words += strspn(words, " ")) {
+		cut_printf(word, sizeof(word), "%.*s", (int)strcspn(words, " "), words);
+		offer(completion, word, NULL);
+	}
+}
 
 static bool offer_value(
 	const struct completion *completion, const struct command *command, const char *name)
@@ -146,28 +229,45 @@ static bool offer_value(
 	for (size_t i = 0; i < COUNT_OF(values); i++) {
 		if (strcmp(values[i].name, name) == 0 &&
 			(!values[i].command || strcmp(values[i].command, command->name) == 0)) {
-			offer_list(completion, values[i].source);
+			if (values[i].source)
+				offer_list(completion, values[i].source);
+			else if (values[i].words)
+				offer_words(completion, values[i].words);
+			else
+				values[i].offer(completion);
 			return true;
 		}
 	}
 	return false;
 }
 
-/* The words that the schema allows for a param.  Commands without a method of their own ask `run`. */
+static const struct method *schema_of(const struct command *command)
+{
+	for (size_t i = 0; i < COUNT_OF(asks); i++)
+		if (strcmp(asks[i].command, command->name) == 0)
+			return method_find(asks[i].method);
+	return method_find(command->method ? command->method : "run");
+}
+
+/* The words that the schema allows for a param, or for the items of its list. */
 static void offer_enum(
 	const struct completion *completion, const struct command *command, const char *param)
 {
 	struct cli *cli = completion->cli;
-	const struct method *method = method_find(command->method ? command->method : "run");
+	const struct method *method = schema_of(command);
 	size_t len = 0;
 	const char *text = method ? method_contract_text(method->params_file, &len) : NULL;
 	struct value *schema = NULL;
+	const struct value *property;
 	const struct value *words;
 	struct err err = ERR_INIT;
 
 	if (!text || json_parse(&cli->arena, text, len, NULL, &schema, &err) < 0)
 		return;
-	words = value_get(value_get(value_get(schema, "properties"), param), "enum");
+	property = value_get(value_get(schema, "properties"), param);
+	words = value_get(property, "enum");
+	if (!words)
+		words = value_get(value_get(property, "items"), "enum");
 	for (size_t i = 0; value_at(words, i); i++) {
 		if (value_as_text(value_at(words, i)))
 			offer(completion, value_as_text(value_at(words, i)), NULL);

@@ -12,6 +12,7 @@
 #include "cli/base/exits.h"
 #include "cli/base/libexec.h"
 #include "cli/commands/commands.h"
+#include "cli/commands/words.h"
 #include "cli/session/page.h"
 #include "proto/base/container.h"
 #include "proto/base/nearest.h"
@@ -24,12 +25,9 @@
 
 /* ---- the daemon's program -------------------------------------------------------------------- */
 
-/*
- * Runs `ced ARGUMENT... --json` and reads its answer.  Returns 0, or the exit status after reporting
- * why there is none.
- */
-static int ask_program(
-	struct cli *cli, const char *argument, const char *value, const struct value **ret_answer)
+/* Runs `ced ARGUMENT... --json` and reads its answer. */
+static int ask_program_quietly(struct cli *cli, const char *argument, const char *value,
+	const struct value **ret_answer, struct err *err)
 {
 	char own[LIBEXEC_PATH_MAX];
 	char folder[LIBEXEC_PATH_MAX];
@@ -37,24 +35,36 @@ static int ask_program(
 	const char *const argv[] = { ced, "--json", argument, value, NULL };
 	const struct command_line line = { argv, .seconds = ANSWER_S };
 	struct value *answer = NULL;
-	struct err err = ERR_INIT;
 	char *text = arena_alloc(&cli->arena, ANSWER_BYTES);
 	size_t len = 0;
 
 	if (!text)
-		return cli_no_memory(cli);
-	if (libexec_find(own, folder, sizeof(folder), &err) < 0) {
-		(void)err_wrap(&err, "ced is not installed beside this cectl");
-		return cli_fail(cli, &err);
-	}
+		return err_set(err, ERR_MEMORY, "no memory");
+	if (libexec_find(own, folder, sizeof(folder), err) < 0)
+		return err_wrap(err, "ced is not installed beside this cectl");
 	cut_printf(ced, sizeof(ced), "%s/ced", folder);
-	if (command_run(&line, text, ANSWER_BYTES, &len, &err) < 0 ||
-		json_parse(&cli->arena, text, len, NULL, &answer, &err) < 0) {
-		(void)err_wrap(&err, "%s --json %s", ced, argument);
-		return cli_fail(cli, &err);
-	}
+	if (command_run(&line, text, ANSWER_BYTES, &len, err) < 0 ||
+		json_parse(&cli->arena, text, len, NULL, &answer, err) < 0)
+		return err_wrap(err, "%s --json %s", ced, argument);
 	*ret_answer = answer;
 	return 0;
+}
+
+/* Returns 0, or the exit status after reporting why there is no answer. */
+static int ask_program(
+	struct cli *cli, const char *argument, const char *value, const struct value **ret_answer)
+{
+	struct err err = ERR_INIT;
+
+	return ask_program_quietly(cli, argument, value, ret_answer, &err) < 0 ? cli_fail(cli, &err)
+									       : 0;
+}
+
+const struct value *config_keys(struct cli *cli)
+{
+	const struct value *all = NULL;
+
+	return ask_program_quietly(cli, "--settings", NULL, &all, NULL) < 0 ? NULL : all;
 }
 
 /* ---- check ----------------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/filters.h"
 #include "cli/commands/record.h"
+#include "cli/commands/words.h"
 #include "cli/session/page.h"
 #include "proto/base/container.h"
 #include "proto/base/nearest.h"
@@ -86,6 +87,11 @@ static int refuse_column(const char *name, size_t len, struct err *err)
 	}
 	return err_set(err, ERR_INVALID, "there is no column \"%s\"%s%s are:%s, and all", word,
 		nearest_hint(&nearest), nearest.best ? " There" : "; there", known);
+}
+
+const char *runs_column(size_t index)
+{
+	return index < COUNT_OF(all) ? all[index].name : NULL;
 }
 
 /* Takes the columns of a name, or all of them for "all".  False: there is none. */

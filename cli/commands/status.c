@@ -447,9 +447,15 @@ static void show_fault(struct cli *cli, const struct value *fault)
 	say(&cli->out, PAINT_DIM, "%s\n", page_text(cli, fault, "remedy"));
 }
 
-/* No daemon is the worst that can be, and needs the same status as its own faults. */
+/*
+ * No daemon is the worst that can be, and needs the same word and status as its own faults: a monitor
+ * shows what stdout has.  The reason is on stderr.
+ */
 static int check_failed(struct cli *cli, int asked, const struct value *error, struct err *err)
 {
+	if (!cli->json)
+		say(&cli->out, health_levels[HEALTH_FAILING].paint, "%s\n",
+			health_levels[HEALTH_FAILING].word);
 	(void)cli_ask_failed(cli, asked, error, err);
 	return health_levels[HEALTH_FAILING].status;
 }

@@ -11,5 +11,7 @@ _cectl() {
 	while IFS=$'\t' read -r word _; do
 		COMPREPLY+=("$word")
 	done < <("${COMP_WORDS[0]}" complete -- "${words[@]}" 2>/dev/null)
+	# A number follows "memory=".
+	[[ ${COMPREPLY[0]:-} != *= ]] || compopt -o nospace 2>/dev/null
 }
 complete -o default -F _cectl cectl

@@ -150,6 +150,14 @@ static int run_ced(struct settings *settings, char ret_said[ERR_TEXT_MAX])
 	return status;
 }
 
+/* The command that reads the settings runs in another folder, so the path must be absolute. */
+static void take_config(struct settings *settings, const char *path)
+{
+	auto_free char *whole = realpath(path, NULL);
+
+	cut_printf(settings->config, sizeof(settings->config), "%s", whole ? whole : path);
+}
+
 void settings_read(struct settings *settings, const char *config)
 {
 	static struct settings defaults;
@@ -159,8 +167,7 @@ void settings_read(struct settings *settings, const char *config)
 	settings_init(settings);
 	(void)libexec_find(own, settings->libexec, sizeof(settings->libexec), NULL);
 	if (config || access(HOST_CONFIG, F_OK) == 0)
-		cut_printf(settings->config, sizeof(settings->config), "%s",
-			config ? config : HOST_CONFIG);
+		take_config(settings, config ? config : HOST_CONFIG);
 	if (settings->libexec[0] == '\0')
 		return; /* a check of its own says so */
 	defaults = *settings;

@@ -29,6 +29,11 @@ static const struct client_config {
 };
 // clang-format on
 
+const char *config_client(size_t index)
+{
+	return index < COUNT_OF(clients) ? clients[index].name : NULL;
+}
+
 int config_help(struct buf *out)
 {
 	int status = buf_append_text(out, "\nClients that --config knows:\n");

@@ -9,5 +9,8 @@
  */
 int config_print(struct cli *cli, const char *name, const struct value *defaults);
 
+/* The name of a client; NULL: there is no such index. */
+const char *config_client(size_t index);
+
 /* The names of the clients, for the help. */
 int config_help(struct buf *out);

@@ -25,12 +25,14 @@ void metrics_init(struct metrics *metrics)
 	*metrics = (struct metrics){ 0 };
 	map_init(&metrics->runs);
 	map_init(&metrics->agents);
+	map_init(&metrics->callers);
 }
 
 void metrics_done(struct metrics *metrics)
 {
 	map_done_with(&metrics->runs, free);
 	map_done_with(&metrics->agents, free);
+	map_done_with(&metrics->callers, free);
 }
 
 /* ---- counting ------------------------------------------------------------------------------- */
@@ -79,13 +81,29 @@ static void count_run(struct metrics *metrics, const struct metrics_run *run)
 		series->count++;
 }
 
-static void count_agent(struct metrics *metrics, const char *agent)
+/* The series of this agent's name.  NULL: there is none, and its caller may add no more. */
+static struct metrics_series *agent_series(struct metrics *metrics, const char *agent, uint32_t uid)
+{
+	struct metrics_series *series = map_get(&metrics->agents, agent, strlen(agent));
+	struct metrics_series *added;
+
+	if (series)
+		return series;
+	added = series_of(&metrics->callers, METRICS_AGENTS, (const char *)&uid, sizeof(uid));
+	if (!added || added->count >= METRICS_AGENTS_OF)
+		return NULL;
+	series = series_of(&metrics->agents, METRICS_AGENTS, agent, strlen(agent));
+	added->count += series != NULL;
+	return series;
+}
+
+static void count_agent(struct metrics *metrics, const struct metrics_run *run)
 {
 	struct metrics_series *series;
 
-	if (!agent || !agent[0])
+	if (!run->agent || !run->agent[0])
 		return;
-	series = series_of(&metrics->agents, METRICS_AGENTS, agent, strlen(agent));
+	series = agent_series(metrics, run->agent, run->uid);
 	if (!series)
 		series = series_of(
 			&metrics->agents, METRICS_AGENTS + 1, METRICS_OTHER, strlen(METRICS_OTHER));
@@ -111,7 +129,7 @@ void metrics_run_ended(struct metrics *metrics, const struct metrics_run *run)
 	const struct job_metrics *used = &run->result->metrics;
 
 	count_run(metrics, run);
-	count_agent(metrics, run->agent);
+	count_agent(metrics, run);
 	if (run->result->cached_from[0]) {
 		metrics->cached++;
 		return;

@@ -16,9 +16,10 @@
 
 #define METRICS_OTHER     "other"
 #define METRICS_RUNS_MOST 1024 /* combinations of language, policy and outcome */
-#define METRICS_AGENTS    128
-#define METRICS_BUCKETS   22 /* the highest is 2^21 times the lowest */
-#define METRICS_LOWEST_US 50 /* the highest bucket ends at 104.9 s; then comes +Inf */
+#define METRICS_AGENTS    256
+#define METRICS_AGENTS_OF 128 /* names that one uid may add: one cannot take the others' */
+#define METRICS_BUCKETS   22  /* the highest is 2^21 times the lowest */
+#define METRICS_LOWEST_US 50  /* the highest bucket ends at 104.9 s; then comes +Inf */
 #define METRICS_KEY_LEN   256
 
 /* X(NAME, word, member of struct job_metrics) */
@@ -48,8 +49,9 @@ struct metrics_times {
 };
 
 struct metrics {
-	struct map runs;   /* "language\0policy\0outcome" -> struct metrics_series */
-	struct map agents; /* name -> struct metrics_series */
+	struct map runs;    /* "language\0policy\0outcome" -> struct metrics_series */
+	struct map agents;  /* name -> struct metrics_series */
+	struct map callers; /* uid -> struct metrics_series: how many names it added */
 	struct metrics_times phases[METRICS_PHASE_COUNT];
 	uint64_t cpu_user_us, cpu_sys_us;
 	uint64_t stdout_bytes, stderr_bytes;
@@ -62,6 +64,7 @@ void metrics_done(struct metrics *metrics);
 /* A run whose result was recorded.  Texts may be NULL. */
 struct metrics_run {
 	const char *language, *policy, *agent;
+	uint32_t uid;
 	const struct job_result *result;
 };
 

@@ -146,7 +146,7 @@ static void end_check(struct request *request)
 
 static void count_run(const struct request *request)
 {
-	struct metrics_run run = { .result = &request->result };
+	struct metrics_run run = { .result = &request->result, .uid = request->caller.uid };
 
 	if (request_is_read(request)) {
 		run.language = request->masked.spec.language;

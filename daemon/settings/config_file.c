@@ -18,8 +18,8 @@
 #include "proto/base/nearest.h"
 
 #define CONFIG_FILE_BYTES_MAX ((size_t)256 << 10)
-#define CONFIG_TREE_BYTES_MAX \
-	((size_t)64 << 20) /* of items: a quoted word reserves the rest of the text */
+#define CONFIG_ITEMS_MAX      10000 /* settings and sections of all files */
+#define CONFIG_TREE_BYTES_MAX ((size_t)64 << 20)
 
 /* ---- the table of settings ------------------------------------------------------------------- */
 
@@ -135,12 +135,16 @@ void config_init(struct config *config)
 
 /* ---- several files --------------------------------------------------------------------------- */
 
-static void set_file(struct config_item *section, unsigned file)
+/* Returns how many items there are. */
+static unsigned set_file(struct config_item *section, unsigned file)
 {
+	unsigned count = 0;
+
 	for (struct config_item *item = section->items; item; item = item->next) {
 		item->file = file;
-		set_file(item, file);
+		count += 1 + set_file(item, file);
 	}
+	return count;
 }
 
 static struct config_item *item_like(struct config_item *section, const struct config_item *item)
@@ -191,6 +195,7 @@ struct reading {
 	struct config *start; /* with the defaults, and the names of the files */
 	struct arena arena;
 	struct config_item *whole;
+	unsigned item_count;
 	struct setting_faults *faults;
 };
 
@@ -210,6 +215,7 @@ static int reading_begin(
 	*start = *config;
 	reading->whole->name = reading->whole->title = "";
 	reading->whole->shape = CONFIG_IS_SECTION;
+	reading->item_count = 0;
 	reading->config = config;
 	reading->start = start;
 	reading->faults = faults;
@@ -246,7 +252,13 @@ static int reading_add(struct reading *reading, const char *text, unsigned file)
 
 	if (!items)
 		return reading_fault(reading, &err);
-	set_file(items, file);
+	reading->item_count += set_file(items, file);
+	if (reading->item_count > CONFIG_ITEMS_MAX) {
+		(void)err_set(&err, ERR_TOO_BIG,
+			"with this file there are more than %d settings and sections: remove some",
+			CONFIG_ITEMS_MAX);
+		return reading_fault(reading, &err);
+	}
 	if (setting_check(items, config_settings, config_settings, reading->faults) < 0) {
 		merge_items(reading->whole, items); /* for those who describe the faults */
 		setting_note_written(reading->config, reading->whole, config_settings);
@@ -310,6 +322,10 @@ static int list_files(struct config *config, const char *path, struct err *err)
 		return -1;
 	cut_printf(folder, sizeof(folder), "%s.d", path);
 	count = scandir(folder, &entries, is_drop_in, by_name);
+	if (count < 0 && errno == ENOTDIR && access(folder, F_OK) == 0)
+		return err_set(err, ERR_INVALID,
+			"configuration %s: this is no folder: rename it, or make it a folder with files *.conf",
+			folder);
 	if (count < 0 && errno != ENOENT && errno != ENOTDIR)
 		return err_sys(err, "configuration %s", folder);
 	result = 0;

@@ -91,19 +91,28 @@ static char unescaped(char letter)
 	}
 }
 
+/* The bytes up to the quote that ends a text, or to the end of the line. */
+static size_t quoted_len(const char *text, char quote)
+{
+	const char *at = text;
+
+	while (*at && *at != quote && *at != '\n')
+		at += quote == '"' && *at == '\\' && at[1] && at[1] != '\n' ? 2 : 1;
+	return (size_t)(at - text);
+}
+
 /* A backslash escapes the next character in double quotes, and means itself in single quotes. */
 static int read_quoted(struct reader *reader)
 {
 	char quote = *reader->at++;
-	char *text = arena_alloc(reader->arena, strlen(reader->at) + 1);
+	const char *end = reader->at + quoted_len(reader->at, quote);
+	char *text = arena_alloc(reader->arena, (size_t)(end - reader->at) + 1);
 	size_t len = 0;
 
 	if (!text)
 		return err_set(reader->err, ERR_MEMORY, NO_MEMORY);
-	while (*reader->at && *reader->at != quote) {
-		if (*reader->at == '\n')
-			break;
-		if (quote == '"' && *reader->at == '\\' && reader->at[1] && reader->at[1] != '\n') {
+	while (reader->at < end) {
+		if (quote == '"' && *reader->at == '\\' && reader->at + 1 < end) {
 			text[len++] = unescaped(reader->at[1]);
 			reader->at += 2;
 		} else {

@@ -108,6 +108,11 @@ PY
 cectl metrics >"$work/metrics"
 is "$(grep -c '^ced_agent_runs_total{' "$work/metrics")" 129 "128 agents have a name in the metrics"
 like "$(sample 'ced_agent_runs_total{agent="other"}')" '^1[0-9]$' "the rest are others"
+if [[ $(id -u) == 0 ]]; then
+	chmod 666 "$CED_SOCKET"
+	setpriv --reuid 4001 --regid 4001 --clear-groups cectl run --agent another -c 1
+	is "$(sample 'ced_agent_runs_total{agent="another"}')" 1 "but another user's agents have their names"
+fi
 
 # An act of an administrator is a fault that lasts until it is taken back.
 cectl drain --reason 'a test' >/dev/null
@@ -146,4 +151,5 @@ fi
 daemon_stop
 exits 2 "without a daemon" cectl status --check
 like "$err" 'no daemon answers' "it is the worst"
+is "$out" failing "a monitor that shows stdout has the word"
 done_testing

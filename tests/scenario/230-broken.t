@@ -54,6 +54,20 @@ broken 'allow: "exa mple" is not a host such as "api.example.org:443" or "*.exam
 broken 'for_uid 0 and for_uid root are the same user: write one section' \
 	'for_uid 0 { limits { pids = 3 } }' 'for_uid root { limits { pids = 4 } }'
 
+printf '%s\n' 'queue_max = 7' >"$conf"
+: >"$conf.d"
+exits 1 "settings: a file in the place of the folder with more files" cectl config check "$conf"
+like "$out$err" "$conf.d: this is no folder: rename it" "says so"
+rm "$conf.d" && mkdir "$conf.d"
+for file in one two; do
+	for ((number = 0; number < 6000; number++)); do echo "for_uid $number { }"; done >"$conf.d/$file.conf"
+done
+exits 1 "settings: more than anybody can have" cectl config check "$conf"
+like "$out$err" "$conf.d/two.conf: with this file there are more than 10000 settings and sections" "are refused at once"
+rm -r "$conf.d"
+{ echo 'require = {'; yes '"pids",' | head -n 25000; echo '"cpu"}'; } >"$conf"
+exits 0 "settings: 25,000 quoted words are read" cectl config check "$conf"
+
 # --- hosts ----------------------------------------------------------------------------------------
 
 [[ $(id -u) == 0 ]] || { diag "broken hosts are tried by root only"; done_testing; }
