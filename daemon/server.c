@@ -592,13 +592,11 @@ static void init_server(struct server *server)
 	server->state.started_wall_us = clock_wall_us();
 }
 
-/* What the settings name: programs, folders, policies, patterns. */
+/* What the settings name: policies and patterns. */
 static int check_named(struct server *server, const char *path, struct err *err)
 {
 	const struct config *config = &server->config;
 
-	if (config_check_host(config, err) < 0)
-		return -1;
 	if (load_rules(server, err) < 0)
 		return err_wrap(err, "configuration %s", path);
 	return policy_names_take(server->services.policies, config, err) < 0 ||
@@ -615,7 +613,8 @@ int server_check(const struct config_sources *sources, struct setting_faults *fa
 
 	wire_services(&server);
 	*ret_config = &server.config;
-	if (config_read_all(&server.config, sources, faults) < 0)
+	if (config_read_all(&server.config, sources, faults) < 0 ||
+		config_check_host_all(&server.config, faults) < 0)
 		return -1;
 	take_config(&server);
 	if (check_named(&server, sources->path, &err) < 0)

@@ -237,6 +237,22 @@ static int list_all(struct cli *cli, const struct value *all)
 	return EXIT_OK;
 }
 
+/* The settings of a section: "limits" has limits.wall_ms. */
+static struct value *in_section(struct cli *cli, const struct value *all, const char *section)
+{
+	struct value *found = value_list(&cli->arena);
+	size_t len = strlen(section);
+
+	for (size_t i = 0; value_at(all, i); i++) {
+		const char *key = page_text(cli, value_at(all, i), "key");
+
+		if (!strncmp(key, section, len) && key[len] == '.')
+			value_list_add(
+				&cli->arena, found, value_copy(&cli->arena, value_at(all, i)));
+	}
+	return found;
+}
+
 static int run_explain(struct cli *cli)
 {
 	const char *wanted = cli_operand(cli, 0);
@@ -252,8 +268,10 @@ static int run_explain(struct cli *cli)
 		if (is_meant(cli, page_text(cli, value_at(all, i), "key"), wanted))
 			value_list_add(
 				&cli->arena, found, value_copy(&cli->arena, value_at(all, i)));
-	if (!value_at(found, 0))
-		return find_none(cli, all, wanted);
+	if (!value_at(found, 0)) {
+		found = in_section(cli, all, wanted);
+		return value_at(found, 0) ? list_all(cli, found) : find_none(cli, all, wanted);
+	}
 	if (cli->json)
 		return cli_document(cli, found, EXIT_OK);
 	for (size_t i = 0; value_at(found, i); i++) {
@@ -271,6 +289,7 @@ const struct command config_explain_command = {
 	.about =
 		"KEY is a setting, with its sections or without: queue_max, limits.wall_ms, "
 		"alert.denials.count.  A name that stands in several sections is explained for each.  "
+		"Of a section, such as limits, it lists the settings.  "
 		"Without KEY, all settings.  Says whether a new value needs `cectl reload` or a restart.  "
 		"Needs no daemon.\n"
 		"Exits with 1 when there is no such setting.",

@@ -51,9 +51,51 @@ static int check_held(const struct config *config, struct err *err)
 	return 0;
 }
 
-int config_finish(struct config *config, struct err *err)
+static int check_workers(const struct config *config, struct err *err)
 {
+	if (config->workers_min <= config->workers_max)
+		return 0;
+	return setting_refuse(config, err, "workers_min",
+		"workers_min = %" PRIu64 " is above workers_max = %" PRIu64
+		": lower it, or raise workers_max",
+		config->workers_min, config->workers_max);
+}
+
+static int check_mode(const struct config *config, struct err *err)
+{
+	if (is_mode(config->socket_mode))
+		return 0;
+	return setting_refuse(config, err, "socket_mode",
+		"socket_mode = \"%s\": write permission bits such as \"0660\"",
+		config->socket_mode);
+}
+
+/* Adds the fault, if there is one. */
+static void note_fault(struct setting_faults *faults, int result, const struct err *err)
+{
+	if (result < 0)
+		(void)setting_faults_add(faults, err);
+}
+
+typedef int config_check(const struct config *config, struct err *err);
+
+static void note_faults(const struct config *config, config_check *const *checks, size_t count,
+	struct setting_faults *faults)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct err err = ERR_INIT;
+
+		note_fault(faults, checks[i](config, &err), &err);
+	}
+}
+
+int config_finish_all(struct config *config, struct setting_faults *faults)
+{
+	static config_check *const checks[] = { check_workers, check_mode, check_held,
+		config_check_allowances };
 	uint64_t processors = (uint64_t)get_nprocs();
+	unsigned before = faults->count;
+	struct err err = ERR_INIT;
 
 	if (!config->workers_max)
 		config->workers_max = at_most(processors * 4, 64);
@@ -61,20 +103,18 @@ int config_finish(struct config *config, struct err *err)
 		config->workers_min = at_most(at_most(processors * 2, 16), config->workers_max);
 	if (!config->sessions_max) /* the other half is for runs */
 		config->sessions_max = (config->workers_max + 1) / 2;
-	if (config->workers_min > config->workers_max)
-		return setting_refuse(config, err, "workers_min",
-			"workers_min = %" PRIu64 " is above workers_max = %" PRIu64
-			": lower it, or raise workers_max",
-			config->workers_min, config->workers_max);
-	if (!is_mode(config->socket_mode))
-		return setting_refuse(config, err, "socket_mode",
-			"socket_mode = \"%s\": write permission bits such as \"0660\"",
-			config->socket_mode);
-	if (config_finish_runtimes(config, err) < 0 || config_finish_packages(config, err) < 0 ||
-		check_held(config, err) < 0 || config_check_allowances(config, err) < 0)
-		return -1;
+	note_fault(faults, config_finish_runtimes(config, &err), &err);
+	note_fault(faults, config_finish_packages(config, &err), &err);
+	note_faults(config, checks, COUNT_OF(checks), faults);
 	config->layers.cgroups = strcmp(config->cgroups, "required") == 0;
-	return 0;
+	return faults->count > before ? -1 : 0;
+}
+
+int config_finish(struct config *config, struct err *err)
+{
+	struct setting_faults faults = { .count = 0 };
+
+	return config_finish_all(config, &faults) < 0 ? err_pass(err, &faults.items[0]) : 0;
 }
 
 /* ---- checks against the host ---------------------------------------------------------------- */
@@ -197,16 +237,25 @@ static int check_redactions(const struct config *config, struct err *err)
 				 path);
 }
 
-static int check_paths(const struct config *config, struct err *err)
+static int check_socket(const struct config *config, struct err *err)
 {
-	if (check_path(config, "socket", config->socket, SOCKET_PATH_MAX, err) < 0 ||
-		check_path(config, "state", config->state, CONFIG_TEXT_MAX, err) < 0 ||
-		check_checkpoint_file(config, err) < 0 ||
-		(config->audit_key[0] && check_path(config, "audit_key", config->audit_key,
-						 CONFIG_TEXT_MAX, err) < 0))
-		return -1;
-	if (check_redactions(config, err) < 0)
-		return -1;
+	return check_path(config, "socket", config->socket, SOCKET_PATH_MAX, err);
+}
+
+static int check_state(const struct config *config, struct err *err)
+{
+	return check_path(config, "state", config->state, CONFIG_TEXT_MAX, err);
+}
+
+static int check_audit_key(const struct config *config, struct err *err)
+{
+	return config->audit_key[0] ? check_path(config, "audit_key", config->audit_key,
+					      CONFIG_TEXT_MAX, err)
+				    : 0;
+}
+
+static int check_policies(const struct config *config, struct err *err)
+{
 	if (!config->policies[0])
 		return 0;
 	if (check_path(config, "policies", config->policies, CONFIG_TEXT_MAX, err) < 0)
@@ -252,17 +301,30 @@ static int check_parts(const struct config *config, struct err *err)
 	return 0;
 }
 
+int config_check_host_all(const struct config *config, struct setting_faults *faults)
+{
+	static config_check *const checks[] = { check_parts, check_socket, check_state,
+		check_checkpoint_file, check_audit_key, check_redactions, check_policies,
+		config_check_packages_host };
+	unsigned before = faults->count;
+
+	note_faults(config, checks, COUNT_OF(checks), faults);
+	for (unsigned i = 0; i < config->runtime_count; i++) {
+		struct err err = ERR_INIT;
+
+		note_fault(faults, check_runtime_host(config, &config->runtimes[i], &err), &err);
+	}
+	for (unsigned i = 0; i < config->alert_count; i++) {
+		struct err err = ERR_INIT;
+
+		note_fault(faults, check_alert_host(config, &config->alerts[i], &err), &err);
+	}
+	return faults->count > before ? -1 : 0;
+}
+
 int config_check_host(const struct config *config, struct err *err)
 {
-	if (check_parts(config, err) < 0 || check_paths(config, err) < 0)
-		return -1;
-	for (unsigned i = 0; i < config->runtime_count; i++)
-		if (check_runtime_host(config, &config->runtimes[i], err) < 0)
-			return -1;
-	if (config_check_packages_host(config, err) < 0)
-		return -1;
-	for (unsigned i = 0; i < config->alert_count; i++)
-		if (check_alert_host(config, &config->alerts[i], err) < 0)
-			return -1;
-	return 0;
+	struct setting_faults faults = { .count = 0 };
+
+	return config_check_host_all(config, &faults) < 0 ? err_pass(err, &faults.items[0]) : 0;
 }

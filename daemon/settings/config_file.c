@@ -237,11 +237,12 @@ static int reading_fault(struct reading *reading, const struct err *err)
  * Takes everything anew with each file, so that a fault that shows only then is known to be of this
  * file.
  */
-static int take_whole(struct reading *reading, struct err *err)
+static int take_whole(struct reading *reading)
 {
 	*reading->config = *reading->start;
 	setting_note_written(reading->config, reading->whole, config_settings);
-	return setting_take(reading->config, reading->whole, config_settings, err);
+	return setting_take_all(
+		reading->config, reading->whole, config_settings, reading->faults);
 }
 
 /* `file` is the index of the file with this text. */
@@ -265,7 +266,7 @@ static int reading_add(struct reading *reading, const char *text, unsigned file)
 		return -1;
 	}
 	merge_items(reading->whole, items);
-	return take_whole(reading, &err) < 0 ? reading_fault(reading, &err) : 0;
+	return take_whole(reading);
 }
 
 int config_parse(struct config *config, const char *text, struct err *err)
@@ -400,8 +401,6 @@ int config_load(struct config *config, const char *path, struct err *err)
 int config_read_all(
 	struct config *config, const struct config_sources *sources, struct setting_faults *faults)
 {
-	struct err err = ERR_INIT;
-
 	config_init(config);
 	if (sources->shipped)
 		config_add_shipped(config);
@@ -411,7 +410,7 @@ int config_read_all(
 		cut_printf(config->socket, sizeof(config->socket), "%s", sources->socket);
 	if (sources->state)
 		cut_printf(config->state, sizeof(config->state), "%s", sources->state);
-	return config_finish(config, &err) < 0 ? setting_faults_add(faults, &err) : 0;
+	return config_finish_all(config, faults);
 }
 
 int config_read(struct config *config, const struct config_sources *sources, struct err *err)

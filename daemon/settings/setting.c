@@ -287,6 +287,21 @@ int setting_take(
 	return 0;
 }
 
+int setting_take_all(void *set, const struct config_item *section, const struct setting *table,
+	struct setting_faults *faults)
+{
+	int result = 0;
+
+	for (const struct config_item *item = section->items; item; item = item->next) {
+		const struct setting *row = setting_named(table, item->name);
+		struct err err = ERR_INIT;
+
+		if (row && take_item(set, row, item, &err) < 0)
+			result = setting_faults_add(faults, &err);
+	}
+	return result;
+}
+
 void setting_defaults(void *set, const struct setting *table)
 {
 	for (SETTING_EACH(row, table))

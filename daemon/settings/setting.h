@@ -85,6 +85,10 @@ int setting_check(struct config_item *section, const struct setting *table,
 int setting_take(
 	void *set, const struct config_item *section, const struct setting *table, struct err *err);
 
+/* The same, and goes on after an item with a fault. */
+int setting_take_all(void *set, const struct config_item *section, const struct setting *table,
+	struct setting_faults *faults);
+
 /* Stores the default of each number and text. */
 void setting_defaults(void *set, const struct setting *table);
 

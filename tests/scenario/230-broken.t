@@ -54,6 +54,10 @@ broken 'allow: "exa mple" is not a host such as "api.example.org:443" or "*.exam
 broken 'for_uid 0 and for_uid root are the same user: write one section' \
 	'for_uid 0 { limits { pids = 3 } }' 'for_uid root { limits { pids = 4 } }'
 
+printf '%s\n' 'queue_max = 7' 'policies = "/nope"' 'redactions = "/nope"' \
+	'runtime ruby { interpreter = "/opt/nope" kind = "command" }' >"$conf"
+exits 1 "settings: several mistakes of a later check" cectl config check --json "$conf"
+is "$(json "$out" '[c["line"] for c in it["complaints"]]')" '[3, 2, 4]' "are all found"
 printf '%s\n' 'queue_max = 7' >"$conf"
 : >"$conf.d"
 exits 1 "settings: a file in the place of the folder with more files" cectl config check "$conf"
