@@ -33,7 +33,9 @@ static int ask_program_quietly(struct cli *cli, const char *argument, const char
 	char folder[LIBEXEC_PATH_MAX];
 	char ced[LIBEXEC_PATH_MAX + 8];
 	const char *const argv[] = { ced, "--json", argument, value, NULL };
-	const struct command_line line = { argv, .seconds = ANSWER_S };
+	/* What the daemon will read must be readable for its user, too. */
+	const struct command_line line = { argv, .seconds = ANSWER_S,
+		.as_daemon = value && strcmp(value, HOST_CONFIG) == 0 };
 	struct value *answer = NULL;
 	char *text = arena_alloc(&cli->arena, ANSWER_BYTES);
 	size_t len = 0;
@@ -111,7 +113,7 @@ const struct command config_check_command = {
 		"Reads FILE, else /etc/ced/ced.conf, and the files of its folder FILE.d whose names end "
 		"with .conf, as the daemon does when it starts: names, values, and what they refer to, "
 		"such as interpreters, policies and patterns of secrets.  Prints each mistake with its "
-		"file, its line and what to write instead.  Needs no daemon; `cectl doctor --config FILE` "
+		"file, its line and what to write instead.  Without FILE, root reads them as the daemon's user does.  Needs no daemon; `cectl doctor --config FILE` "
 		"tries what the host gives to jails.\n"
 		"Exits with 1 when there is a mistake.",
 	.operand_most = 1,

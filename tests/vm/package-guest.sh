@@ -42,6 +42,10 @@ print(it["mode"], it["host"]["memory"], it["host"]["pids"], it["host"]["cpu"], i
 	"root cgroup2 cgroup2 cgroup2 True []" "limits are held by cgroup v2, and Landlock is on"
 cectl config check >/dev/null
 ok $? "the settings have no mistake"
+chmod 600 /etc/ced/ced.conf
+cectl config check 2>&1 | grep -q 'let uid .* read it'
+ok $? "unless the daemon cannot read them, which root is told"
+chmod 644 /etc/ced/ced.conf
 [ -e /etc/apparmor.d/abi/4.0 ] || [ ! -e /etc/apparmor.d/ced ]
 ok $? "AppArmor gets the profile only if it can read it"
 if [ -e /etc/apparmor.d/abi/4.0 ]; then
