@@ -291,7 +291,6 @@ enum cell_turn cell_enter(struct request *request)
 	if (request->session->end != SESSION_OPEN)
 		return CELL_ENDED;
 	request->turn.on_turn = stage_queue_on_turn;
-	request->turn.is_cell = true;
 	answer = session_enter(&request->turn);
 	if (answer > 0)
 		return begin_turn(request);

@@ -15,6 +15,12 @@
 #include "proto/base/container.h"
 #include "proto/wire/rpc.h"
 
+/* On a slow host a run waits for the next zygote, which is given more time. */
+static bool does_not_start(const struct runtime *runtime)
+{
+	return runtime->trouble[0] && !runtime->is_slow;
+}
+
 static const char *why_not_started(struct request *request)
 {
 	return arena_printf(
@@ -44,7 +50,7 @@ static void on_queue_timer(void *owner)
 {
 	struct request *request = owner;
 
-	if (request->runtime->trouble[0])
+	if (does_not_start(request->runtime))
 		leave_queue(request, OUTCOME_SANDBOX_ERROR, why_not_started(request));
 	else
 		leave_queue(request, OUTCOME_BUSY, "No worker was free in time; nothing ran.");
@@ -281,7 +287,7 @@ static enum stage wait_for_worker(struct request *request)
 	if (refusal)
 		return refuse_busy_queue(request, refusal);
 	if (list_is_empty(&runtime->warm)) {
-		if (runtime->trouble[0])
+		if (does_not_start(runtime))
 			return cannot_run(request);
 		runtime->cold++;
 	} else if (give_workers(request)) {

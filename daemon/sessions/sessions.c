@@ -345,14 +345,6 @@ static void go_on_with(struct session_turn *turn)
 	turn->on_turn(turn);
 }
 
-void session_is_back(struct session *session)
-{
-	struct session_turn *turn = session->now;
-
-	if (turn && turn->is_awaiting && !turn->is_cell)
-		go_on_with(turn);
-}
-
 void session_settled(struct session *session)
 {
 	struct session_turn *turn = session->now;

@@ -35,7 +35,6 @@ struct session_turn {
 	struct session *session;
 	/* its turn has come, or what it awaits has; or the session has ended */
 	void (*on_turn)(struct session_turn *turn);
-	bool is_cell;   /* it needs the worker */
 	bool is_coming; /* it is read or judged, or waits for approval; later cells wait for it */
 	bool is_waiting;
 	bool is_running;  /* it is this cell's turn */
@@ -147,8 +146,8 @@ int session_enter(struct session_turn *turn);
 void session_leave(struct session_turn *turn);
 
 /*
- * For the cell whose turn it is: goes back to a kept state.  0: turn->on_turn() follows.  -1: it is
- * not kept, or the session has ended.
+ * For whom it is the turn: begins to go back to a kept state.  0: turn->on_turn() follows when the session
+ * is there, unless the turn ends before.  -1: the state is not kept, or the session has ended.
  */
 int session_go_back(struct session_turn *turn, uint32_t number);
 

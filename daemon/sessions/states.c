@@ -322,8 +322,8 @@ static void stand(struct session *session)
 }
 
 /*
- * The state is never used up: it is kept again under its number.  The client need not wait for that,
- * nor for the end of what else was in the leaf of the worker before it, and stood still until now.
+ * The state is never used up: it is kept again under its number.  Before that, what else was in the leaf
+ * of the worker before it, and stood still until now, is killed.
  */
 static void be_back(struct session *session)
 {
@@ -331,11 +331,6 @@ static void be_back(struct session *session)
 		lose(session, "its cgroup cannot be frozen");
 		return;
 	}
-	session->states.is_back = true;
-	session->state = session->states.number;
-	session_is_back(session);
-	if (session->end != SESSION_OPEN)
-		return;
 	worker_kill_leaf(session->worker, session->states.made.leaf);
 	look_until(session, STATES_BACK);
 }
@@ -608,6 +603,10 @@ void states_go_back(struct session *session, uint32_t number)
 			0)
 		lose(session,
 			"no memory, its cgroup refuses its limits, or its slot does not answer");
+	if (session->end != SESSION_OPEN)
+		return;
+	states->is_back = true;
+	session->state = number;
 }
 
 static void look_whether_back(struct session *session, unsigned who)

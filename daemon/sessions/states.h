@@ -4,9 +4,10 @@
  *
  *	keep      slot: KEEP ──PERMITTED──► worker goes on: JOB_KEEP ──► it forks; the state says that
  *	          it has its files; the slot moves it into its leaf: KEPT; the worker stands still
- *	go back   state: JOB_WAKE, and its leaf goes on; slot: PROMOTE.  When the slot says PROMOTED and
- *	          the state has put its files back, the client has its answer.  The rest of the worker
- *	          before it is killed.  The state is kept again: it is never used up
+ *	go back   state: JOB_WAKE, and its leaf goes on; slot: PROMOTE.  The client has its answer now
+ *	          (docs/decisions/0153).  When the slot says PROMOTED and the state has put its files
+ *	          back, the rest of the worker before it is killed.  The state is kept again: it is
+ *	          never used up
  *
  * Each state has a leaf of cgroups of its own, which becomes that of the worker.  So nobody enters
  * another cgroup before the answer: for that, the kernel waits 5 to 25 ms after a quiet while.
@@ -103,9 +104,6 @@ struct value *states_to_value(const struct states *states, struct arena *arena);
 
 /* [{state, name?} ...] */
 struct value *states_pinned(const struct states *states, struct arena *arena);
-
-/* In sessions.c: the session is in the state to which it was to go back.  It may end by this. */
-void session_is_back(struct session *session);
 
 /* In sessions.c: the step is over, and cells may go on. */
 void session_settled(struct session *session);

@@ -131,8 +131,13 @@ static void upkeep_runtime(struct runtime *runtime)
 		newest->state = ZYGOTE_RETIRING;
 	if (newest->state == ZYGOTE_READY && zygote_is_worn(newest) && !runtime->retry)
 		zygote_start(runtime);
-	if (newest->state <= ZYGOTE_STARTING && clock_ms() - newest->started_ms > start_ms(runtime))
+	if (newest->state <= ZYGOTE_STARTING &&
+		clock_ms() - newest->started_ms > start_ms(runtime)) {
+		bool gets_more = runtime->failures < ZYGOTE_START_DOUBLED_MAX;
+
 		zygote_lose(newest, "the zygote was not ready in time");
+		runtime->is_slow = gets_more;
+	}
 	list_for_each(at, &runtime->zygotes)
 		zygote_tend(container_of(at, struct zygote, link));
 	tend_waiting(runtime);

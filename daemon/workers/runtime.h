@@ -55,6 +55,7 @@ struct runtime {
 	unsigned wanted;               /* the number of slots to keep open */
 	struct job_limits limits;      /* of new workers */
 	unsigned failures;             /* zygotes in a row that never got ready */
+	bool is_slow;                  /* the last one needed longer: the next one is given more */
 	struct timer *retry;
 	int64_t starved_ms;  /* when a run last had to wait for a worker */
 	int64_t taken_ms;    /* when a run last got one */

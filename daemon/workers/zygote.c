@@ -207,6 +207,7 @@ static void retry_later(struct runtime *runtime, const char *why)
 {
 	uint64_t wait_ms = RETRY_MS;
 
+	runtime->is_slow = false;
 	cut_printf(runtime->trouble, sizeof(runtime->trouble), "%s", why);
 	log_event(LOG_LEVEL_ERROR, "zygote.failed", LOG_STR("runtime", runtime->config->name),
 		LOG_STR("why", why));
@@ -264,6 +265,7 @@ static void zygote_ready(struct zygote *zygote, const char *text)
 
 	zygote->state = ZYGOTE_READY;
 	runtime->failures = 0;
+	runtime->is_slow = false;
 	runtime->trouble[0] = '\0';
 	take_text(runtime, text);
 	log_event(LOG_LEVEL_INFO, "zygote.ready", LOG_STR("runtime", runtime->config->name),

@@ -153,9 +153,10 @@ for name, attack in WAKES.items():
     error, result = client.receive(client.send("session.rollback", session=session.id, state=2))
     told = result["state"] if result else error["code"]
     # A state that is known to be dead is refused; one that dies while it is woken takes the session along.
-    may = {2} if name in COMES_BACK else {"not_found", "conflict"} if name == "dies" else {"not_found"}
-    ok(told in may, f"a state that {name}: what the rollback tells", told)
-    session.answer("print(1)", limits={"wall_ms": 500})
+    ok(told in ({2, "not_found", "conflict"} if name == "dies" else {2}), f"a state that {name}: what the rollback tells", told)
+    error, result = session.answer("print(1)", limits={"wall_ms": 500})
+    ok(name in COMES_BACK or told == "conflict" or (error and error["code"] == "not_found"),
+       f"a state that {name}: what the next cell is told", error or result)
     session.close()
     ok(wait_until(lambda: not marked(SPAWNER, MARK)), f"a state that {name}, once woken: nothing of it is left", (row, marked(SPAWNER, MARK)))
     eq((neighbour.cell("print(x)")["stdout"], client.run("print(1)")["stdout"]), ("7\n", "1\n"), f"a state that {name}: others go on")
@@ -208,6 +209,7 @@ hello.close(); job_end.close(); say(AGREED)''') + "serve(attack)")
 session.is_over_or_goes_on()
 session.answer("the hostile worker says that this cell is over")
 answered = client.receive(client.send("session.rollback", session=session.id, state=2))
+wait_until(lambda: len(marked(SPAWNER, MARK)) >= 1)
 computing = marked(SPAWNER, MARK)
 ok(answered[0] is None and computing, "a state that computes in threads, once woken", answered)
 for pid in computing:

@@ -12,6 +12,7 @@ vm_boot
 vm_run 'systemd-sysusers
 	mkdir -p /etc/systemd/system/ced.service.d
 	printf "[Unit]\nStartLimitIntervalSec=0\n[Service]\nTimeoutStartSec=900\n" >/etc/systemd/system/ced.service.d/slow.conf
+	echo "queue_ms = 10min" >>/usr/local/etc/ced/ced.conf
 	systemctl daemon-reload && systemctl enable --now ced.socket ced 2>&1'
 ok $? "the service is installed and starts"
 vm_tap load "python3 /opt/ced/source/tests/vm/restarts-guest.py ${CED_RELOADS:-500} ${CED_RESTARTS:-50}" "$CED_VM_LIFE_S"
