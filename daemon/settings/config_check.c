@@ -249,9 +249,9 @@ static int check_state(const struct config *config, struct err *err)
 
 static int check_audit_key(const struct config *config, struct err *err)
 {
-	return config->audit_key[0] ? check_path(config, "audit_key", config->audit_key,
-					      CONFIG_TEXT_MAX, err)
-				    : 0;
+	return config->audit_key[0]
+		       ? check_path(config, "audit_key", config->audit_key, CONFIG_TEXT_MAX, err)
+		       : 0;
 }
 
 static int check_policies(const struct config *config, struct err *err)

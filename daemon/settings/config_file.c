@@ -241,8 +241,7 @@ static int take_whole(struct reading *reading)
 {
 	*reading->config = *reading->start;
 	setting_note_written(reading->config, reading->whole, config_settings);
-	return setting_take_all(
-		reading->config, reading->whole, config_settings, reading->faults);
+	return setting_take_all(reading->config, reading->whole, config_settings, reading->faults);
 }
 
 /* `file` is the index of the file with this text. */
