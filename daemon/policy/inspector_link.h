@@ -38,9 +38,9 @@
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define INSPECT_READY_MS 60000U /* sanitizers are slow */
 #else
-#define INSPECT_READY_MS 10000U /* from the socket to READY, at first */
+#define INSPECT_READY_MS 30000U /* from the socket to READY, at first */
 #endif
-#define INSPECT_READY_TIMES_MAX 8U    /* the limit grows up to so many times that */
+#define INSPECT_READY_TIMES_MAX 4U    /* the limit grows up to so many times that */
 #define INSPECT_RETIRE_BUSY_MS  20000 /* all its questions together */
 
 struct inspector_link;

@@ -12,8 +12,8 @@
 
 #define UPKEEP_MS                500
 #define IDLE_MS                  60000 /* idle time after which slots of a burst are closed */
-#define ZYGOTE_START_MS          20000 /* at first; doubled after each that never got ready */
-#define ZYGOTE_START_DOUBLED_MAX 3
+#define ZYGOTE_START_MS          60000 /* at first; doubled after each that never got ready */
+#define ZYGOTE_START_DOUBLED_MAX 2
 
 /* The least and the most slots of a runtime. */
 static unsigned slots_least(const struct runtime *runtime)
