@@ -1,4 +1,5 @@
 /* cectl status: the state of the daemon, and an explanation of its words. */
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -425,6 +426,7 @@ static const struct {
 };
 
 #define HEALTH_FAILING (COUNT_OF(health_levels) - 1)
+#define CHECK_UNKNOWN  3 /* monitors count so, too */
 
 static size_t health_level(const char *word)
 {
@@ -453,11 +455,14 @@ static void show_fault(struct cli *cli, const struct value *fault)
  */
 static int check_failed(struct cli *cli, int asked, const struct value *error, struct err *err)
 {
+	const char *code = asked > 0 ? value_as_text(value_get(error, "code")) : NULL;
+	const bool may_not = code ? !strcmp(code, "forbidden") : err->sys_errno == EACCES;
+
 	if (!cli->json)
-		say(&cli->out, health_levels[HEALTH_FAILING].paint, "%s\n",
-			health_levels[HEALTH_FAILING].word);
+		say(&cli->out, may_not ? PAINT_YELLOW : PAINT_RED, "%s\n",
+			may_not ? "unknown" : health_levels[HEALTH_FAILING].word);
 	(void)cli_ask_failed(cli, asked, error, err);
-	return health_levels[HEALTH_FAILING].status;
+	return may_not ? CHECK_UNKNOWN : health_levels[HEALTH_FAILING].status;
 }
 
 static int status_check(struct cli *cli)
@@ -503,8 +508,8 @@ const struct command status_command = {
 	.about = "For administrators. Shows the daemon's version, its workers and queue, the "
 		 "runs in progress, and the size of the store.\n"
 		 "With --check, which every user may ask: which parts have a fault, since when, and "
-		 "what to do. It exits with 0 if all is well, 1 if something needs a person, and 2 if "
-		 "runs are refused or no daemon answers.",
+		 "what to do. It exits with 0 if all is well, 1 if something needs a person, 2 if "
+		 "runs are refused or no daemon answers, and 3 if you may not ask.",
 	.options = OPTIONS(
 		{ 0, "check", NULL, OPTION_FLAG, NULL, NULL, "which parts have a fault; for monitors" }),
 	.examples = EXAMPLES(

@@ -100,6 +100,8 @@ static const struct check {
 	{ "log", HEALTH_DEGRADED, "log_held", is_map,
 		"another program keeps the store's log from being emptied",
 		"cectl status names the program and the command that ends it" },
+	{ "settings", HEALTH_DEGRADED, "reload.trouble", is_text, NULL,
+		"correct it and type cectl reload: with these settings no restart would succeed" },
 	{ "audit", HEALTH_DEGRADED, "audit.alarm", is_text, NULL,
 		"see \"Has anybody touched it?\" in docs/operations/record.md" },
 	{ "checkpoints", HEALTH_DEGRADED, "audit.trouble", is_text, NULL,
@@ -142,6 +144,22 @@ static struct health_fault *find_fault(struct health *health, const char *name)
 	return NULL;
 }
 
+/* A fault that gets worse, or less bad, is told anew. */
+static void take_level(
+	struct health_fault *fault, enum health_level level, const char *message)
+{
+	const char *word = health_word(level);
+
+	if (fault->level == level)
+		return;
+	fault->level = level;
+	fault->since_us = clock_wall_us();
+	log_event(LOG_LEVEL_WARNING, "health.fault", LOG_STR("part", fault->name),
+		LOG_STR("level", word), LOG_STR("message", message));
+	host_journal(HOST_WARNING, "health.fault", message,
+		(const struct host_field[]){ { "PART", fault->name }, { "LEVEL", word } }, 2);
+}
+
 /* NULL: there are HEALTH_MOST faults already. */
 static struct health_fault *note_fault(
 	struct health *health, const char *name, enum health_level level, const char *message)
@@ -150,17 +168,13 @@ static struct health_fault *note_fault(
 
 	if (!fault && health->count < HEALTH_MOST) {
 		fault = &health->faults[health->count++];
-		*fault = (struct health_fault){ .since_us = clock_wall_us() };
+		*fault = (struct health_fault){ .level = HEALTH_OK };
 		cut_printf(fault->name, sizeof(fault->name), "%s", name);
-		log_event(LOG_LEVEL_WARNING, "health.fault", LOG_STR("part", name),
-			LOG_STR("level", health_word(level)), LOG_STR("message", message));
-		host_journal(HOST_WARNING, "health.fault", message,
-			(const struct host_field[]){
-				{ "PART", name }, { "LEVEL", health_word(level) } },
-			2);
 	}
-	if (fault)
-		fault->seen = true;
+	if (!fault)
+		return NULL;
+	take_level(fault, level, message);
+	fault->seen = true;
 	return fault;
 }
 

@@ -27,7 +27,8 @@ enum health_level {
 /* A fault that was seen in the last look. */
 struct health_fault {
 	char name[HEALTH_NAME_MOST]; /* of its part: "record", "runtime python" */
-	int64_t since_us;            /* wall time */
+	enum health_level level;
+	int64_t since_us;            /* since when it has this level, wall time */
 	bool seen;                   /* in the look that is in progress */
 };
 

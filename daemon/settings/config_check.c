@@ -51,6 +51,35 @@ static int check_held(const struct config *config, struct err *err)
 	return 0;
 }
 
+static int check_egress(const struct config *config, struct err *err)
+{
+	const struct {
+		const char *name;
+		uint64_t number, most;
+	} pairs[] = {
+#define PAIR(field, otherwise, most, highest, meaning) \
+	{ #field, config->egress.field, config->egress.field##_most },
+		CONFIG_EGRESS(PAIR)
+#undef PAIR
+	};
+
+	for (size_t i = 0; i < COUNT_OF(pairs); i++) {
+		char key[CONFIG_KEY_MAX];
+		char low[32];
+		char high[32];
+
+		if (pairs[i].number <= pairs[i].most)
+			continue;
+		cut_printf(key, sizeof(key), "egress.%s", pairs[i].name);
+		config_number_text(low, sizeof(low), pairs[i].name, pairs[i].number);
+		config_number_text(high, sizeof(high), pairs[i].name, pairs[i].most);
+		return setting_refuse(config, err, key,
+			"%s = %s is above egress.most_%s = %s: lower it, or raise egress.most_%s", key,
+			low, pairs[i].name, high, pairs[i].name);
+	}
+	return 0;
+}
+
 static int check_workers(const struct config *config, struct err *err)
 {
 	if (config->workers_min <= config->workers_max)
@@ -92,7 +121,7 @@ static void note_faults(const struct config *config, config_check *const *checks
 int config_finish_all(struct config *config, struct setting_faults *faults)
 {
 	static config_check *const checks[] = { check_workers, check_mode, check_held,
-		config_check_allowances };
+		config_check_allowances, check_egress };
 	uint64_t processors = (uint64_t)get_nprocs();
 	unsigned before = faults->count;
 	struct err err = ERR_INIT;

@@ -16,6 +16,7 @@
 #include "proto/base/cleanup.h"
 #include "proto/base/fdio.h"
 #include "proto/base/nearest.h"
+#include "proto/base/utf8.h"
 
 #define CONFIG_FILE_BYTES_MAX ((size_t)256 << 10)
 #define CONFIG_ITEMS_MAX      10000 /* settings and sections of all files */
@@ -341,19 +342,41 @@ static int list_files(struct config *config, const char *path, struct err *err)
 	return result;
 }
 
+/* Of a text that is not UTF-8. */
+static unsigned first_bad_line(const char *text, size_t len)
+{
+	unsigned line = 1;
+	size_t at = 0;
+
+	while (at < len) {
+		const bool is_end = text[at] == '\n';
+
+		if (utf8_next(text, len, &at) < 0)
+			return line;
+		line += is_end;
+	}
+	return line;
+}
+
 static int read_text(const char *path, char **ret_text, struct err *err)
 {
 	size_t len = 0;
 
 	struct err why = ERR_INIT;
 
-	if (read_file(path, CONFIG_FILE_BYTES_MAX, ret_text, &len, &why) < 0)
-		return err_set(err, why.code,
-			"configuration %s: correct the path, or let uid %u read it", why.text,
+	if (read_file(path, CONFIG_FILE_BYTES_MAX, ret_text, &len, &why) < 0 &&
+		why.sys_errno == EACCES)
+		return err_set(err, why.code, "configuration %s: let uid %u read it", why.text,
 			(unsigned)geteuid());
+	if (why.code)
+		return err_set(err, why.code, "configuration %s: correct the path", why.text);
 	if (strlen(*ret_text) != len)
 		return err_set(err, ERR_INVALID,
 			"configuration %s: it has a NUL byte and is no text file", path);
+	if (!utf8_is_valid(*ret_text, len))
+		return err_set(err, ERR_INVALID,
+			"configuration %s: line %u: bytes that are no UTF-8: save the file as UTF-8",
+			path, first_bad_line(*ret_text, len));
 	return 0;
 }
 

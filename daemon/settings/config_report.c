@@ -315,7 +315,19 @@ static const struct config_written *written_on(
 	return found;
 }
 
-/* What a message says behind ": write ", else behind its last ": ", is what to do. */
+static bool is_advice(const char *text)
+{
+	static const char *const verbs[] = { "add ", "begin ", "correct ", "give ", "install ",
+		"join ", "let ", "look ", "lower ", "make ", "name ", "raise ", "remove ",
+		"rename ", "save ", "see ", "type ", "use ", "write " };
+
+	for (size_t i = 0; i < COUNT_OF(verbs); i++)
+		if (strncmp(text, verbs[i], strlen(verbs[i])) == 0)
+			return true;
+	return false;
+}
+
+/* What a message says behind ": write ", else advice behind its last ": ", is what to do. */
 static const char *remedy_in(const char *message)
 {
 	const char *found = strstr(message, ": write ");
@@ -327,7 +339,7 @@ static const char *remedy_in(const char *message)
 		return hint + 2;
 	for (const char *at = strstr(message, ": "); at; at = strstr(at + 1, ": "))
 		found = at;
-	return found ? found + 2 : NULL;
+	return found && is_advice(found + 2) ? found + 2 : NULL;
 }
 
 static void put_remedy(struct fill *fill, const char *message, const struct setting *row)

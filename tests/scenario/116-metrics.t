@@ -92,6 +92,13 @@ fi
 exits 0 "into a file" cectl metrics --write "$work/ced.prom"
 is "$(grep -c '^# TYPE' "$work/ced.prom")" "$(grep -c '^# TYPE' "$work/metrics")" "all of it"
 is "$(ls "$work"/*.part 2>/dev/null)" '' "which leaves no part behind"
+ln -s "$work/ced.prom" "$work/link"
+mkfifo "$work/pipe"
+for place in link pipe; do
+	exits 1 "a $place is not replaced by a file" cectl metrics --write "$work/$place"
+	like "$err" "$place is there already and is not an ordinary file" "as it says"
+done
+exits 2 "a file and a document at once" cectl metrics --write "$work/ced.prom" --json
 exits 1 "a folder that is not there" cectl metrics --write "$work/none/ced.prom"
 like "$err" 'none/ced.prom.*No such file' "is named"
 is "$(json "$(cectl metrics --json)" 'sorted({f["type"] for f in it["families"]})')" '["counter", "gauge", "histogram"]' "as a document"
@@ -147,9 +154,14 @@ if [[ $(id -u) == 0 ]]; then
 	exits 1 "an ordinary user" setpriv --reuid 4001 --regid 4001 --clear-groups cectl metrics
 	like "$err" 'admin.metrics is for the role admin' "gets no metrics"
 	exits 0 "but may ask for the word" setpriv --reuid 4001 --regid 4001 --clear-groups cectl status --check --json
+	chmod 600 "$CED_SOCKET"
+	exits 3 "unless the socket is closed to it" setpriv --reuid 4001 --regid 4001 --clear-groups cectl status --check
+	is "$out" unknown "which is no fault of the daemon"
 fi
 daemon_stop
 exits 2 "without a daemon" cectl status --check
 like "$err" 'no daemon answers' "it is the worst"
 is "$out" failing "a monitor that shows stdout has the word"
+exits 125 "a timer writes metrics meanwhile" cectl metrics --write "$work/ced.prom"
+is "$(grep -v '^#' "$work/ced.prom")" 'ced_up 0' "which say that nobody answers, and not what was true before"
 done_testing

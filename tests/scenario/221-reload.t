@@ -52,6 +52,8 @@ like "$err" "$conf:4: there is no setting quue_max here; did you mean queue_max\
 is "$(in_force wait_ms)" '["2min", "file"]' "what is in force stays"
 is "$(json "$(cectl config show --json)" 'it["digest"]')" "$before" "all of it"
 like "$(cectl status)" 'reload was refused: configuration .*quue_max' "status says so"
+exits 1 "a monitor hears of it" cectl status --check
+like "$out" '^degraded.*settings: configuration .*quue_max.*cectl reload' "since a restart would fail"
 is "$(json "$(cectl acts -n 1 --json)" '[it["acts"][0]["result"][key] for key in ("reloaded", "refused")][1]["line"]')" 4 \
 	"and the record"
 settings 'policy = "tem"'
