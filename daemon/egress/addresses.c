@@ -20,9 +20,11 @@ static const struct {
 	{ "10.0.0.0",      8 }, /* private */
 	{ "100.64.0.0",   10 }, /* shared by a provider's customers */
 	{ "127.0.0.0",     8 }, /* this host */
+	{ "168.63.129.16", 32 }, /* the host's agent in Azure */
 	{ "169.254.0.0",  16 }, /* link-local, metadata of clouds */
 	{ "172.16.0.0",   12 }, /* private */
 	{ "192.0.0.0",    24 }, /* protocols */
+	{ "192.88.99.0",  24 }, /* relays of 6to4 */
 	{ "192.168.0.0",  16 }, /* private */
 	{ "198.18.0.0",   15 }, /* tests of networks, and the addresses inside jails */
 	{ "224.0.0.0",     4 }, /* multicast */

@@ -120,9 +120,11 @@ static int go_back(struct state_call *state_call)
 	return 1;
 }
 
+/* Code of the session runs: it must be let in as a cell is. */
 void method_session_rollback(struct call *call)
 {
-	take_turn(call, go_back);
+	if (!admission_refused(call))
+		take_turn(call, go_back);
 }
 
 static int drop(struct state_call *state_call)
@@ -220,5 +222,6 @@ static int keep(struct state_call *state_call)
 
 void method_session_keep(struct call *call)
 {
-	take_turn(call, keep);
+	if (!admission_refused(call))
+		take_turn(call, keep);
 }

@@ -529,12 +529,19 @@ static int clear_beyond(struct walk *walk, int dir, const char *name, struct err
 	return remove_entry(dir, name, err);
 }
 
-/* Before any file is written, so that those that have grown leave room for those that have shrunk. */
-static int empty_file(int dir, const char *name, mode_t mode)
+/*
+ * Before any file is written, so that those that have grown leave room for those that have shrunk.  A file
+ * that gets shorter also loses the private pages of those who have mapped it.  A hole leaves them alone.
+ */
+static int empty_file(int dir, const char *name, const struct stat *status)
 {
-	auto_fd int fd = open_anyway(dir, name, O_WRONLY, mode);
+	auto_fd int fd = open_anyway(dir, name, O_WRONLY, status->st_mode);
 
-	return fd < 0 ? -1 : ftruncate(fd, 0);
+	if (fd < 0 || status->st_size == 0)
+		return fd < 0 ? -1 : 0;
+	if (fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, status->st_size) == 0)
+		return 0;
+	return ftruncate(fd, 0);
 }
 
 /* Removes what the snapshot does not have, and empties the files that it has. */
@@ -549,8 +556,7 @@ static int clear_entry(struct walk *walk, int dir, const char *name, struct err 
 	if (!find(walk->context, walk->path, status.st_mode))
 		return remove_entry(dir, name, err);
 	if (!S_ISDIR(status.st_mode))
-		return empty_file(dir, name, status.st_mode) < 0 ? err_sys(err, "%s", walk->path)
-								 : 0;
+		return empty_file(dir, name, &status) < 0 ? err_sys(err, "%s", walk->path) : 0;
 	if (fchmodat(dir, name, 0700, 0) < 0)
 		return err_sys(err, "%s", walk->path);
 	fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

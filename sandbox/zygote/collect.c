@@ -80,26 +80,53 @@ static int names_add(struct names *names, const char *name)
 
 /* ---- patterns ----------------------------------------------------------------------------- */
 
+static size_t slashes(const char *text)
+{
+	size_t count = 0;
+
+	for (; *text; text++)
+		count += *text == '/';
+	return count;
+}
+
+/* The rest of `path` behind its next slash, or NULL. */
+static const char *below(const char *path)
+{
+	const char *slash = strchr(path, '/');
+
+	return slash ? slash + 1 : NULL;
+}
+
+/* Whether the path is in the folder with this name, or in one of that name anywhere. */
+static int is_in_folder(const char *path, const char *folder, size_t len, bool anywhere)
+{
+	for (; path; path = anywhere ? below(path) : NULL)
+		if (strncmp(folder, path, len) == 0 && path[len] == '/')
+			return 1;
+	return 0;
+}
+
+/*
+ * Each pattern looks at a path once, whatever a hostile one is made of.  A star matches no slash, so
+ * behind "**\/" only the end of the path with as many slashes as the pattern has can match.
+ */
 int collect_matches(const char *glob, const char *path)
 {
+	bool anywhere = false;
+	size_t wanted;
+	size_t len;
+
+	for (; strncmp(glob, "**/", 3) == 0; glob += 3)
+		anywhere = true;
 	if (strcmp(glob, "*") == 0 || strcmp(glob, "**") == 0)
 		return 1;
-
-	while (strncmp(glob, "**/", 3) == 0) {
-		const char *slash = strchr(path, '/');
-
-		if (collect_matches(glob + 3, path))
-			return 1;
-		if (!slash)
-			return 0;
-		path = slash + 1;
-	}
-	if (strlen(glob) > 3 && strcmp(glob + strlen(glob) - 3, "/**") == 0) {
-		size_t folder_len = strlen(glob) - 3;
-
-		return strncmp(glob, path, folder_len) == 0 && path[folder_len] == '/';
-	}
-	return fnmatch(glob, path, FNM_PATHNAME | FNM_NOESCAPE) == 0;
+	len = strlen(glob);
+	if (len > 3 && strcmp(glob + len - 3, "/**") == 0)
+		return is_in_folder(path, glob, len - 3, anywhere);
+	wanted = slashes(glob);
+	for (size_t left = slashes(path); anywhere && path && left > wanted; left--)
+		path = below(path);
+	return path && fnmatch(glob, path, FNM_PATHNAME | FNM_NOESCAPE) == 0;
 }
 
 static bool is_wanted(const struct walk *walk)

@@ -18,6 +18,9 @@ exits 0 "drain" cectl drain --reason 'kernel update'
 like "$(cectl status)" 'drained: takes no new runs' "status says so"
 exits 0 "resume again" cectl resume
 
+session=$(cectl session open)
+cectl run --session "$session" -c 'x = 1' >/dev/null
+cectl run --session "$session" -c 'x = 2' >/dev/null
 exits 0 "block" cectl block "$(id -u)" --reason 'ticket 7'
 like "$(cectl status)" "uid $(id -u) is blocked: ticket 7" "status says so"
 exits 126 "a blocked user is refused" cectl run -c 'print(1)'
@@ -25,6 +28,11 @@ like "$err" 'forbidden.*blocked this user: ticket 7' "with the reason"
 daemon_stop
 daemon_start
 exits 126 "also after a restart" cectl run -c 'print(1)'
+for act in "rollback $session 1" "keep $session"; do
+	# shellcheck disable=SC2086 # words
+	exits 1 "nor session $act, in which code of the session runs" cectl session $act
+	like "$err" 'forbidden.*blocked this user' "with the reason"
+done
 exits 0 "unblock" cectl unblock "$(id -u)"
 is "$(cectl run -c 'print(6 * 7)')" 42 "and it runs again"
 exits 2 "a user is one of this host or a number" cectl block no-such-user

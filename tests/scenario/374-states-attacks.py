@@ -238,6 +238,15 @@ client.call("session.rollback", session=session.id, state=1)
 eq(session.cell("print(open('m', 'rb').read(1), len(view))")["stdout"], "b'a' 8192\n", "a file that was mapped comes back")
 session.close()
 
+session = Session()
+session.cell("import mmap\nopen('m', 'wb').write(b'a' * 8192)\nfile = open('m', 'r+b'); view = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)\n"
+             "view[0:1] = b'p'; view[5000:5001] = b'q'")
+session.cell("view[0:1] = b'z'; open('m', 'r+b').write(b'bb')")
+client.call("session.rollback", session=session.id, state=1)
+eq(session.cell("print(open('m', 'rb').read(3), view[0:1], view[5000:5001], view[1:2])")["stdout"], "b'aaa' b'p' b'q' b'a'\n",
+   "private pages of a mapped file come back")
+session.close()
+
 # ---- how a cell ends, told right in a state that was woken ----------------------------------------
 
 for code, outcome, more in (("import os; os._exit(3)", "exit", {"exit_code": 3}),

@@ -29,6 +29,12 @@ TEST(two_stars_match_any_folders)
 	CHECK(collect_matches("d/**", "d/a") && collect_matches("d/**", "d/e/f/a"));
 	CHECK(!collect_matches("d/**", "d") && !collect_matches("d/**", "dd/a"));
 	CHECK(collect_matches("**/**/a", "a") && collect_matches("**/**/a", "x/y/z/a"));
+	CHECK(collect_matches("**/d/*.txt", "x/y/d/a.txt") &&
+		collect_matches("**/d/*.txt", "d/a.txt"));
+	CHECK(!collect_matches("**/d/*.txt", "a.txt") &&
+		!collect_matches("**/d/*.txt", "d/e/a.txt"));
+	CHECK(collect_matches("**/d/**", "x/d/e/a") && !collect_matches("**/d/**", "x/d"));
+	CHECK(collect_matches("**/*", "x/y/a") && collect_matches("**/**", "a"));
 }
 
 TEST(a_pattern_that_makes_no_sense_matches_nothing)
