@@ -81,8 +81,7 @@ static int metrics_run(struct cli *cli)
 		return cli_usage(cli, "--write and --json: one of them");
 	if (path && check_place(cli, path) != EXIT_OK)
 		return EXIT_FAILED;
-	status = cli_ask_quietly(
-		cli, "admin.metrics", value_map(&cli->arena), NULL, &result, &err);
+	status = cli_ask_quietly(cli, "admin.metrics", value_map(&cli->arena), NULL, &result, &err);
 	if (status != 0) {
 		if (status < 0 && path && err.sys_errno != EACCES)
 			(void)write_down(cli, path);

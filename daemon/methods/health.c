@@ -145,8 +145,7 @@ static struct health_fault *find_fault(struct health *health, const char *name)
 }
 
 /* A fault that gets worse, or less bad, is told anew. */
-static void take_level(
-	struct health_fault *fault, enum health_level level, const char *message)
+static void take_level(struct health_fault *fault, enum health_level level, const char *message)
 {
 	const char *word = health_word(level);
 

@@ -28,8 +28,8 @@ enum health_level {
 struct health_fault {
 	char name[HEALTH_NAME_MOST]; /* of its part: "record", "runtime python" */
 	enum health_level level;
-	int64_t since_us;            /* since when it has this level, wall time */
-	bool seen;                   /* in the look that is in progress */
+	int64_t since_us; /* since when it has this level, wall time */
+	bool seen;        /* in the look that is in progress */
 };
 
 struct health {

@@ -74,8 +74,8 @@ static int check_egress(const struct config *config, struct err *err)
 		config_number_text(low, sizeof(low), pairs[i].name, pairs[i].number);
 		config_number_text(high, sizeof(high), pairs[i].name, pairs[i].most);
 		return setting_refuse(config, err, key,
-			"%s = %s is above egress.most_%s = %s: lower it, or raise egress.most_%s", key,
-			low, pairs[i].name, high, pairs[i].name);
+			"%s = %s is above egress.most_%s = %s: lower it, or raise egress.most_%s",
+			key, low, pairs[i].name, high, pairs[i].name);
 	}
 	return 0;
 }
