@@ -14,10 +14,23 @@
 
 #define NOBODY 65534
 
-/* As ced-spawner chooses it.  An ordinary user has no rights to give up. */
+/* As ced-spawner chooses it. */
+void command_daemon_ids(uid_t *ret_uid, gid_t *ret_gid)
+{
+	const bool is_root = geteuid() == 0;
+	const struct passwd *user = is_root ? getpwnam("ced") : NULL;
+
+	*ret_uid = is_root ? NOBODY : geteuid();
+	*ret_gid = is_root ? NOBODY : getegid();
+	if (user) {
+		*ret_uid = user->pw_uid;
+		*ret_gid = user->pw_gid;
+	}
+}
+
+/* An ordinary user has no rights to give up. */
 static int become_daemon(void)
 {
-	const struct passwd *user;
 	uid_t uid;
 	gid_t gid;
 
@@ -25,9 +38,7 @@ static int become_daemon(void)
 		return -1;
 	if (geteuid() != 0)
 		return 0;
-	user = getpwnam("ced");
-	uid = user ? user->pw_uid : NOBODY;
-	gid = user ? user->pw_gid : NOBODY;
+	command_daemon_ids(&uid, &gid);
 	return setgroups(0, NULL) < 0 || setresgid(gid, gid, gid) < 0 ||
 			       setresuid(uid, uid, uid) < 0
 		       ? -1

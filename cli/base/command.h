@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "proto/base/err.h"
 
@@ -12,6 +13,9 @@ struct command_line {
 	bool with_stderr;        /* its stderr is captured too */
 	unsigned seconds;        /* it is killed after that */
 };
+
+/* Who the daemon is when this user starts ced-spawner. */
+void command_daemon_ids(uid_t *ret_uid, gid_t *ret_gid);
 
 /*
  * Returns its wait status and its output, cut to `size` and ended by a NUL.  `ret_len` may be

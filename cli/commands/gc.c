@@ -41,6 +41,8 @@ static void gc_show(struct cli *cli, const struct value *result)
 	show_left_behind(cli, value_get(result, "left_behind"));
 	if (!runs) {
 		say(&cli->out, PAINT_PLAIN, "nothing is to leave; the store uses %s\n", used);
+		say(&cli->out, PAINT_DIM,
+			"more leaves with a shorter --older-than, or with --keep-runs or --keep-size\n");
 		return;
 	}
 	say(&cli->out, PAINT_PLAIN, "contents of %" PRId64 " runs %s, %s%s%s\n", runs,

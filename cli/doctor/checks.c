@@ -25,6 +25,8 @@
 
 #define UNIT_STATE "/var/lib/ced" /* the default, and what the unit may write to */
 #define ANSWER_S   5
+#define CHECK_S    60 /* ced reads every policy */
+#define TEXT_BYTES 4096
 #define MIB        (1024.0 * 1024.0)
 
 /* 0: it is there, finding->found says more.  -1: it is not; the check may write a better repair. */
@@ -175,12 +177,31 @@ PROBE(programs)
 	return 0;
 }
 
+/* What the settings name: programs, policies, paths.  A check of its own says that ced does not start. */
+static int check_named(const struct settings *settings, struct err *err)
+{
+	static char text[TEXT_BYTES];
+	char ced[SETTINGS_PATH_MAX + 8];
+	const char *const argv[] = { ced, "--check-config", settings->config, NULL };
+	const struct command_line line = { argv, .as_daemon = true, .with_stderr = true,
+		.seconds = CHECK_S };
+
+	cut_printf(ced, sizeof(ced), "%s/ced", settings->libexec);
+	if (!settings->config[0] || !settings->libexec[0] ||
+		command_run(&line, text, sizeof(text), NULL, NULL) <= 0)
+		return 0;
+	text[strcspn(text, "\n")] = '\0';
+	return err_set(err, ERR_INVALID, "%s", text);
+}
+
 PROBE(configuration)
 {
 	const struct settings *settings = &patient->settings;
 
 	if (settings->trouble[0])
 		return err_set(err, ERR_INVALID, "%s", settings->trouble);
+	if (check_named(settings, err) < 0)
+		return -1;
 	FOUND("%s; requires%s",
 		settings->config[0] ? settings->config : "the defaults, as no file is there",
 		settings->required[0] ? settings->required : " no layer that can be left out");
@@ -211,12 +232,20 @@ PROBE(state)
 {
 	const char *state = patient->settings.state;
 	struct stat st;
+	uid_t uid;
+	gid_t gid;
 
 	FOUND("%s", state);
+	command_daemon_ids(&uid, &gid);
+	if (stat(state, &st) == 0 && !S_ISDIR(st.st_mode))
+		return err_set(err, ERR_UNSUPPORTED, "%s is no folder", state);
+	if (stat(state, &st) == 0 && st.st_uid != uid) {
+		REPAIR("chown -R %u:%u %s", (unsigned)uid, (unsigned)gid, state);
+		return err_set(err, ERR_DENIED, "%s belongs to uid %u, and the daemon is uid %u",
+			state, (unsigned)st.st_uid, (unsigned)uid);
+	}
 	if (stat(state, &st) == 0)
-		return S_ISDIR(st.st_mode)
-			       ? 0
-			       : err_set(err, ERR_UNSUPPORTED, "%s is no folder", state);
+		return 0;
 	if (strcmp(state, UNIT_STATE) == 0) {
 		FOUND("%s is not there; the unit makes it at its start", state);
 		finding->state = STATE_NOTE;

@@ -87,7 +87,7 @@ static const struct check {
 		"see the log, and check the disk: cectl audit verify" },
 	{ "disk", HEALTH_FAILING, "store.free_bytes", is_below_least,
 		"the store's disk is full: runs are refused",
-		"make room: cectl gc --older-than 30d, or enlarge the disk" },
+		"make room: cectl gc --older-than 30d, or --keep-runs 1000, or enlarge the disk" },
 	{ "disk", HEALTH_DEGRADED, "store.free_bytes", is_below_near,
 		"the store's disk is nearly full", "make room: cectl gc --older-than 30d" },
 	{ "inspectors", HEALTH_FAILING, "inspectors.ready", is_none,

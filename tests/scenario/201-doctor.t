@@ -84,6 +84,15 @@ exits 1 "a folder of the store that is not there is missing" "$doctor" doctor --
 is "$(state state)" missing "by its setting"
 like "$(repair state)" 'mkdir -p -m 700 /srv/no-such-folder/ced' "with the line that makes it"
 like "$(found written)" 'ReadWritePaths=/srv/no-such-folder/ced' "and what a unit needs for it"
+if [[ $(id -u) == 0 ]]; then
+	install -d -o 1 "$work/other-state"
+	echo "state = \"$work/other-state\"" >"$work/state.conf"
+	exits 1 "a folder of the store that belongs to another user is missing" "$doctor" doctor --json --config "$work/state.conf"
+	like "$(repair state)" "chown -R [0-9]*:[0-9]* $work/other-state" "with the line that gives it to the daemon"
+fi
+echo 'policy = "stict"' >"$work/named.conf"
+exits 1 "a policy that is not there is missing, as at a start" "$doctor" doctor --config "$work/named.conf"
+like "$out" 'there is no policy "stict"' "with what the start would say"
 echo "checkpoint_file = \"$work/kept.log\"" >"$work/kept.conf"
 "$doctor" doctor --json --config "$work/kept.conf" >"$work/out" 2>/dev/null
 out=$(<"$work/out")
