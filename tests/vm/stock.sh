@@ -1,4 +1,4 @@
-# Sourced by what tries jails on a stock Debian 12: kernel 6.1, cgroup v2 delegated by systemd,
+# Sourced by what tries jails on a stock Debian 12 or 13: its kernel, cgroup v2 delegated by systemd,
 # AppArmor on.  What tries to get out of them and past their limits elsewhere tries it here, as root
 # and as an ordinary user.
 #
@@ -43,8 +43,10 @@ vm_add_build
 vm_boot
 vm_run 'useradd --create-home --shell /bin/bash visitor'
 ok $? "there is an ordinary user"
-like "$(vm_run 'uname -r')" '^6\.1\.' "the kernel is Debian 12's"
-is "$(vm_run 'cat /sys/module/apparmor/parameters/enabled; aa-status --enforced')" $'Y\n3' \
+kernel='^6\.1\.'
+[[ $vm_suite == bookworm ]] || kernel='^6\.12\.'
+like "$(vm_run 'uname -r')" "$kernel" "the kernel is that of Debian $vm_suite"
+like "$(vm_run 'cat /sys/module/apparmor/parameters/enabled; aa-status --enforced')" $'^Y\n[1-9]' \
 	"AppArmor is on, with what Debian enforces"
 like "$(vm_run 'cat /sys/fs/cgroup/cgroup.controllers')" 'cpu .*memory .*pids' \
 	"cgroup v2 has the controllers"
