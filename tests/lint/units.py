@@ -108,7 +108,7 @@ ELSEWHERE = {
     "daemon/runs/facts.c": (PART, ["tests/unit/test_outcome.c"]),
     "daemon/record/gc.c": (PART, ["tests/scenario/605-gc.t"]),
     **each("daemon/methods", "call methods_hello methods_status", PART, ["tests/unit/test_methods.c"]),
-    **each("daemon/methods", "health methods_metrics", PART, ["tests/scenario/116-metrics.t"]),
+    **each("daemon/methods", "methods_metrics", PART, ["tests/scenario/116-metrics.t"]),
     "daemon/news/metrics.c": (PART, ["tests/scenario/116-metrics.t"]),
     "daemon/request/recorded_calls.c": (PART, ["tests/scenario/335-tools-replayed.py"]),
     "daemon/runs/shell_display.c": (PART, ["tests/scenario/334-shell-tools.py"]),
