@@ -146,11 +146,20 @@ int conn_write(struct conn *conn)
 	return 0;
 }
 
+/* One, or those that the daemon itself could not send to us. */
+static uint64_t events_in(const struct value *event)
+{
+	const char *kind = value_as_text(value_get(event, "kind"));
+	const bool is_missed = kind && strcmp(kind, "missed") == 0;
+
+	return is_missed ? (uint64_t)value_as_int(value_get(event, "count"), 1) : 1;
+}
+
 void conn_event(struct conn *conn, const struct value *event)
 {
 	if (conn->missed || conn->out.len - conn->sent > STREAM_UNSENT ||
 		answer_event(&conn->out, event) < 0)
-		conn->missed++;
+		conn->missed += events_in(event);
 }
 
 void conn_alive(struct conn *conn)

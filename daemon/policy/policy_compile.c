@@ -812,7 +812,7 @@ static int fill_policy(struct making *making, uint32_t index, int depth)
 
 	if (depth > EXTENDS_MAX)
 		return err_set(making->err, ERR_INVALID,
-			"policy %s: its `extends` leads back to itself, or over more than 8 policies: give it a name of its own",
+			"`extends` of policy %s forms a cycle, or a chain of more than 8 policies: give it a name of its own",
 			draft->file.name);
 	policy->name = draft->file.name;
 	policy->description = draft->file.description;
