@@ -40,6 +40,7 @@ static const struct {
 	{ "parked", "runs that wait until a person approves them" },
 	{ "sessions", "sessions that are open (cectl session list)" },
 	{ "subscriptions", "clients that receive events (cectl watch, cectl top)" },
+	{ "messages", "messages that the log and the journal did not take, and that were dropped" },
 	{ "inspectors", "the processes that read programs for the policy" },
 	{ "  alive, ready", "how many there are, and how many of them have the rules" },
 	{ "  waiting", "programs that wait for one" },
