@@ -191,7 +191,8 @@ static int check_named(const struct settings *settings, struct err *err)
 		command_run(&line, text, sizeof(text), NULL, NULL) <= 0)
 		return 0;
 	text[strcspn(text, "\n")] = '\0';
-	return err_set(err, ERR_INVALID, "%s", text);
+	return err_set(
+		err, ERR_INVALID, "%s", text[0] ? text : "ced --check-config did not end in time");
 }
 
 PROBE(configuration)

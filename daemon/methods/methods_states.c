@@ -110,7 +110,7 @@ static int go_back(struct state_call *state_call)
 	const struct session *session = state_call->turn.session;
 	struct fill map;
 
-	/* What comes next waits for what is left to do; the answer does not (docs/decisions/0153). */
+	/* The client has its answer now; the next turn waits until the state is there (docs/decisions/0153). */
 	if (session->state != state_call->number &&
 		session_go_back(&state_call->turn, state_call->number) < 0)
 		return session->end == SESSION_OPEN ? refuse_unkept(state_call) : -1;

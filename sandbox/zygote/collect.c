@@ -107,8 +107,9 @@ static int is_in_folder(const char *path, const char *folder, size_t len, bool a
 }
 
 /*
- * Each pattern looks at a path once, whatever a hostile one is made of.  A star matches no slash, so
- * behind "**\/" only the end of the path with as many slashes as the pattern has can match.
+ * Each pattern is held against a path once, so a hostile one costs no more than others.  A star matches
+ * no slash.  So where two stars stand for folders in front, the rest of the pattern can match only the
+ * end of the path that has as many slashes.
  */
 int collect_matches(const char *glob, const char *path)
 {
