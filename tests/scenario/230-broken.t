@@ -100,8 +100,12 @@ printf '%s\n' 'cgroups = "auto"' 'runtime python { interpreter = "/opt/nope/pyth
 chmod 644 "$work/no-python.conf"
 refuses "an interpreter that is missing" '"runtime python: interpreter: /opt/nope/python3: No such file or directory: correct its section, or write off = true in it' \
 	"${ours[@]}" --config "$work/no-python.conf" --socket "$CED_SOCKET" --state "$ced_state"
-refuses "a file of settings that is missing" "/nope.conf: file does not exist: correct the path, or let uid $uid read it" \
+refuses "a file of settings that is missing" "/nope.conf: file does not exist: correct the path" \
 	"${ours[@]}" --config /nope.conf
+echo 'cgroups = "auto"' >"$work/unreadable.conf"
+chmod 600 "$work/unreadable.conf"
+refuses "a file of settings that only root reads" "unreadable.conf: open: Permission denied: let uid $uid read it" \
+	"${ours[@]}" --config "$work/unreadable.conf"
 long=/run/$(printf 'x%.0s' {1..120})
 refuses "a socket path that is too long" "the path is too long: it may have at most 107 bytes: name a shorter one" \
 	"${ours[@]}" --config "$conf" --socket "$long" --state "$ced_state"
