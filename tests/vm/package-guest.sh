@@ -14,7 +14,7 @@ runs() { [ "$(cectl run -c 'print(6 * 7)' 2>/dev/null)" = 42 ]; }
 
 slow_start
 find / -xdev \( -path /var/lib/dpkg -o -path /var/log -o -path /var/cache -o -path /tmp -o -path /proc -o -path /sys \
-	-o -path /run -o -path /root -o -path /var/lib/systemd -o -path /etc/systemd/system/ced.service.d \) -prune -o -print |
+	-o -path /run -o -path /root -o -path /var/backups -o -path /var/lib/systemd -o -path /etc/systemd/system/ced.service.d \) -prune -o -print |
 	sort >/tmp/before
 began=$(cut -d ' ' -f 1 /proc/uptime)
 install_all 0.0.1
@@ -174,6 +174,6 @@ for user in agent stranger loner; do
 done
 rm -rf /etc/systemd/system/ced.service.d
 find / -xdev \( -path /var/lib/dpkg -o -path /var/log -o -path /var/cache -o -path /tmp -o -path /proc -o -path /sys \
-	-o -path /run -o -path /root -o -path /var/lib/systemd -o -path /var/lib/apt \) -prune -o -print | sort >/tmp/after
+	-o -path /run -o -path /root -o -path /var/backups -o -path /var/lib/systemd -o -path /var/lib/apt \) -prune -o -print | sort >/tmp/after
 is "$(comm -13 /tmp/before /tmp/after | grep -v '^/etc/\(.*-\|.pwd.lock\)$')" "" "nothing is left on the disk"
 echo "1..$count"

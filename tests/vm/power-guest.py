@@ -78,7 +78,7 @@ def run():
         with open(f"/root/unsynced-{number}", "wb") as file:
             file.write(b"x" * 65536)
         say("unsynced", number)
-        time.sleep(1)
+        time.sleep(0.2)
 
 
 # ---- after a cut -------------------------------------------------------------------------------
@@ -160,18 +160,22 @@ def tell(name, numbers):
           f"{lost} lost, {ended} had ended")
 
 
-def unsynced_bytes(cuts):
-    number = cuts[-1]["unsynced"][-1][0]
+def is_whole(number):
     try:
         with open(f"/root/unsynced-{number}", "rb") as file:
-            return file.read().count(b"x")
+            return file.read().count(b"x") == 65536
     except FileNotFoundError:
-        return 0
+        return False
+
+
+def some_were_lost(cuts):
+    """The kernel writes now and then by itself what nobody synced: maybe just before a cut, but not just before each file."""
+    return not all(is_whole(number) for number, *_ in cuts[-1]["unsynced"][-5:])
 
 
 def check():
     cuts = rows_by_cut()
-    eq(unsynced_bytes(cuts), 0, "what was written last and not synced is gone, so the power was")
+    ok(some_were_lost(cuts), "some of what was written last and not synced is gone, so the power was")
     ok(wait_until(is_up, 300), "the service is up by itself and runs programs", said)
     client = Client(timeout=300)
     looks = [look_at(client, rows) for rows in cuts]
