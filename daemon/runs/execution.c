@@ -28,6 +28,7 @@
 #define DYING_MS         1000  /* for processes that are killed but still exist */
 #define DEADLINE_MS      3000  /* for the slot to set limits, or without any sign of the end */
 #define DEATH_MOST_MS    60000 /* with such signs */
+#define COLLECT_MS       10000 /* for a collector that sends nothing; then its files are missing */
 #define CALLS_PAST_LIMIT 64    /* calls that are answered after the limit `calls` */
 #define CALL_SLACK_BYTES 4096  /* of a call beside its arguments; longer ones end its socket */
 #define ITEM_ARENA_BYTES ((size_t)32 << 20) /* for the values of one item that a shell displays */
@@ -92,9 +93,33 @@ static bool goes_on(struct execution *execution)
 	return worker_still_dies(execution->worker) || grew;
 }
 
+/*
+ * How the program ended is known by then.  So a late collector costs files, and a session, and never
+ * that.  The worker is killed with it.
+ */
+static bool lacks_only_files(const struct execution *execution)
+{
+	const struct facts *facts = &execution->facts;
+
+	return artifacts_are_coming(&execution->artifacts) && (facts->ended || facts->done);
+}
+
+static void give_up_waiting(struct execution *execution)
+{
+	if (lacks_only_files(execution)) {
+		log_event(LOG_LEVEL_WARNING, "artifacts.not_collected",
+			LOG_STR("why", "the collector did not answer in time"));
+		execution->worker->doubted = true;
+		end_execution(execution);
+	} else {
+		on_deadline(execution);
+	}
+}
+
 static void on_end_look(void *owner)
 {
 	struct execution *execution = owner;
+	const int64_t silent_ms = lacks_only_files(execution) ? COLLECT_MS : DEADLINE_MS;
 	int64_t now_us = clock_us();
 
 	if (!execution->worker)
@@ -106,9 +131,9 @@ static void on_end_look(void *owner)
 	}
 	if (goes_on(execution))
 		execution->moved_us = now_us;
-	if (now_us - execution->moved_us >= (int64_t)DEADLINE_MS * 1000 ||
+	if (now_us - execution->moved_us >= silent_ms * 1000 ||
 		now_us - execution->looked_us >= (int64_t)DEATH_MOST_MS * 1000)
-		on_deadline(execution);
+		give_up_waiting(execution);
 }
 
 /* Starts to look for the end at an interval. */

@@ -90,6 +90,41 @@ if os.path.exists("/sys/fs/cgroup/unified/cgroup.procs") or os.path.exists("/sys
     ok(os.getuid() != 0 or over - began < 20, f"soon after that has passed, in {over - began:.1f} s")
 ok(wait_until(lambda: run()["outcome"] == "ok" and runtime()["warm"] >= 2), "and its place is made anew")
 
+# The process that collects a run's files stops.  It is seen if the run's end is looked for often enough.
+FILES = """
+import pathlib, time
+for number in range(200): pathlib.Path(f"{number}.txt").write_bytes(bytes(250_000))
+time.sleep(1)
+print("done")
+raise SystemExit(3)
+"""
+LIMITS = {"wall_ms": 60000, "disk_bytes": 64 << 20, "artifact_count": 256, "artifact_bytes": 64 << 20}
+
+
+def held_up():
+    """The result of a run whose collector was stopped, or None."""
+    ends = []
+    thread = threading.Thread(target=lambda: ends.append(run(FILES, artifacts=["*.txt"], limits=LIMITS)))
+    thread.start()
+    wait_until(lambda: runtime()["running"] == 1)
+    slots = below(zygotes())
+    known = set(below(slots))
+    while thread.is_alive():
+        if new := set(below(slots)) - known:
+            stop(new)
+            break
+    thread.join()
+    cut = any("not all files" in row["reason"] for row in ends[0].get("artifacts_skipped", []))
+    return ends[0] if cut else None
+
+
+ok(wait_until(lambda: runtime()["warm"] >= 2), "all workers are ready")
+result = next(filter(None, (held_up() for _ in range(20))), None)
+ok(result and (result["outcome"], result["exit_code"], result["stdout"]) == ("exit", 3, "done\n"),
+   "a run whose files come too late is told how it ended, and that files are missing",
+   result and {key: result.get(key) for key in ("outcome", "reason", "exit_code", "artifacts_skipped")})
+ok(wait_until(lambda: run()["outcome"] == "ok" and runtime()["warm"] >= 2), "and its place is made anew")
+
 # The zygote stops, and its slots are lost.
 first = stop(zygotes())
 for slot in below(first):
