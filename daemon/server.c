@@ -482,6 +482,7 @@ static int start_parts(struct server *server, const struct server_options *optio
 		(unsigned)config->running_per_caller);
 	sessions_init(&server->sessions, &server->loop, config);
 	server->sessions.on_end = session_record_end;
+	server->sessions.on_spent = session_spent;
 	server->sessions.context = &server->services;
 	reload_ready(&server->reload);
 	if (meet_spawner(server, options, err) < 0 || method_setup(err) < 0)

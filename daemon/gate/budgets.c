@@ -477,6 +477,50 @@ void budgets_remember(struct budgets *budgets, const struct budget_case *what,
 	}
 }
 
+/* The entry of this case and scope, if there is one.  A uid always has one if there is memory. */
+static struct budget_entry *entry_of(struct budgets *budgets, const struct budget_case *what,
+	enum budget_scope scope, int64_t now_us)
+{
+	const char *name = budget_name_in(what, scope);
+
+	if (!name)
+		return NULL;
+	return scope == BUDGET_UID ? budget_entry_for(budgets, scope, what->uid, name, now_us)
+				   : budget_find(budgets, scope, what->uid, name);
+}
+
+void budgets_charge_cpu(
+	struct budgets *budgets, const struct budget_case *what, uint64_t cpu_us, int64_t now_us)
+{
+	for (unsigned i = 0; i < BUDGET_SCOPE_COUNT; i++) {
+		struct budget_entry *entry =
+			entry_of(budgets, what, (enum budget_scope)i, now_us);
+
+		if (!entry)
+			continue;
+		budget_age(entry, now_us);
+		entry->used_us = now_us;
+		spending_add(&entry->window, SPENT_CPU_US, cpu_us, 0);
+	}
+}
+
+bool budgets_cpu_is_spent(struct budgets *budgets, const struct budget_case *what, int64_t now_us,
+	struct budget_refusal *ret_refusal)
+{
+	for (unsigned i = 0; i < BUDGET_SCOPE_COUNT; i++) {
+		struct budget_entry *entry =
+			entry_of(budgets, what, (enum budget_scope)i, now_us);
+
+		if (!entry)
+			continue;
+		budget_age(entry, now_us);
+		if (is_refused(budgets, entry, &what->limits[i], 1U << BUDGET_CPU_MS, now_us,
+			    ret_refusal))
+			return true;
+	}
+	return false;
+}
+
 bool budgets_reset(struct budgets *budgets, enum budget_scope scope, uint32_t uid, const char *name)
 {
 	struct budget_entry *entry = budget_find(budgets, scope, uid, name);
@@ -501,6 +545,25 @@ static const char *const scope_words[] = {
 const char *budget_scope_word(enum budget_scope scope)
 {
 	return scope_words[scope];
+}
+
+const char *budget_owner(
+	struct arena *arena, const struct budget_case *what, const struct budget_refusal *refusal)
+{
+	if (refusal->shared)
+		return arena_printf(arena,
+			"%ss of uid %u that share one budget, \"" BUDGET_OTHERS_SHOWN "\",",
+			budget_scope_word(refusal->scope), what->uid);
+	switch (refusal->scope) {
+	case BUDGET_AGENT:
+		return arena_printf(arena, "agent \"%s\"", what->agent);
+	case BUDGET_TASK:
+		return arena_printf(arena, "task \"%s\"", what->task);
+	case BUDGET_UID:
+	case BUDGET_SCOPE_COUNT:
+		break;
+	}
+	return arena_printf(arena, "uid %u", what->uid);
 }
 
 #define WORD(name, uid, agent, task, highest, meaning) #name,

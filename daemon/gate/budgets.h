@@ -96,6 +96,10 @@ struct budget_spent {
 };
 
 const char *budget_scope_word(enum budget_scope scope);
+
+/* For a message: `agent "x"`.  NULL without memory. */
+const char *budget_owner(
+	struct arena *arena, const struct budget_case *what, const struct budget_refusal *refusal);
 const char *budget_measure_word(enum budget_measure measure);
 
 void budgets_init(struct budgets *budgets, uint64_t window_ms, uint64_t circuit_ms);
@@ -131,6 +135,17 @@ void budgets_settle(struct budgets *budgets, struct budget_ticket *ticket,
 /* Counts a run that ended `age_us` ago, before this daemon started.  `of_uid`: also for the uid. */
 void budgets_remember(struct budgets *budgets, const struct budget_case *what,
 	const struct budget_spent *spent, bool of_uid, int64_t age_us, int64_t now_us);
+
+/*
+ * Counts cpu time that belongs to no run.  An agent or a task is charged if it has an entry, which all
+ * of those have that began a run.
+ */
+void budgets_charge_cpu(
+	struct budgets *budgets, const struct budget_case *what, uint64_t cpu_us, int64_t now_us);
+
+/* Whether this case has spent its cpu time: then *ret_refusal says how much. */
+bool budgets_cpu_is_spent(struct budgets *budgets, const struct budget_case *what, int64_t now_us,
+	struct budget_refusal *ret_refusal);
 
 /* Resets what one entry has spent and its failures.  Returns false when there is no such entry. */
 bool budgets_reset(

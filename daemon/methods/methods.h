@@ -121,5 +121,8 @@ void waits_conn_gone(struct services *services, const struct conn *conn);
 struct session;
 void session_record_end(void *context, const struct session *session);
 
+/* Counts for its user, agent and task what a session spends between its cells; context: struct services. */
+void session_spent(void *context, const struct session *session, uint64_t cpu_us);
+
 /* The daemon closes: answers each test of policies with the results it has so far. */
 void policy_tests_close(struct services *services);

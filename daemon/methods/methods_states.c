@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/gate/budgets.h"
 #include "daemon/methods/methods.h"
+#include "daemon/policy/allowances.h"
 #include "daemon/services.h"
 #include "daemon/sessions/sessions.h"
 #include "proto/base/clock.h"
@@ -95,6 +97,45 @@ static void take_turn(struct call *call, int (*act)(struct state_call *state_cal
 	}
 }
 
+/* ---- cpu time ------------------------------------------------------------------------------- */
+
+void session_spent(void *context, const struct session *session, uint64_t cpu_us)
+{
+	const struct services *services = context;
+	const struct budget_case what = { .uid = session->uid,
+		.agent = session->agent,
+		.task = session->task };
+
+	budgets_charge_cpu(services->budgets, &what, cpu_us, clock_us());
+}
+
+/* Code of the session runs, so a budget of cpu time holds for it as for a cell. */
+static bool may_spend(struct call *call)
+{
+	const char *id = value_as_text(value_get(call->params, "session"));
+	const struct session *session = sessions_find(call->services->sessions, id);
+	struct budget_case what = { .uid = call->caller.uid };
+	struct budget_refusal refusal;
+
+	if (!session || session->uid != call->caller.uid)
+		return true; /* take_turn() says so */
+	what.agent = session->agent;
+	what.task = session->task;
+	allowances_budgets(call->services->config,
+		&(struct allowance_case){ session->language,
+			value_as_text(value_get(session->base, "policy")), true, call->caller.uid,
+			call->caller.gid },
+		what.limits);
+	if (!budgets_cpu_is_spent(call->services->budgets, &what, clock_us(), &refusal))
+		return true;
+	call_busy(call, refusal.retry_after_ms,
+		"the budget of %s is spent: %llu of %llu ms of cpu time, which this would use more "
+		"of; try again in %lld s, or ask an administrator to reset it",
+		budget_owner(&call->arena, &what, &refusal), (unsigned long long)refusal.spent,
+		(unsigned long long)refusal.most, (long long)(refusal.retry_after_ms + 999) / 1000);
+	return false;
+}
+
 /* ---- going back and giving up --------------------------------------------------------------- */
 
 static int refuse_unkept(struct state_call *state_call)
@@ -123,7 +164,7 @@ static int go_back(struct state_call *state_call)
 /* Code of the session runs: it must be let in as a cell is. */
 void method_session_rollback(struct call *call)
 {
-	if (!admission_refused(call))
+	if (!admission_refused(call) && may_spend(call))
 		take_turn(call, go_back);
 }
 
@@ -222,6 +263,6 @@ static int keep(struct state_call *state_call)
 
 void method_session_keep(struct call *call)
 {
-	if (!admission_refused(call))
+	if (!admission_refused(call) && may_spend(call))
 		take_turn(call, keep);
 }

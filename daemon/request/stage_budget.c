@@ -85,25 +85,6 @@ static const char *const measures[BUDGET_MEASURE_COUNT] = {
 	[BUDGET_FAILURES] = "%" PRIu64 " of %" PRIu64 " attempts in a row have failed",
 };
 
-static const char *budget_owner(struct request *request, const struct budget_case *what,
-	const struct budget_refusal *refusal)
-{
-	if (refusal->shared)
-		return arena_printf(&request->arena,
-			"%ss of uid %u that share one budget, \"" BUDGET_OTHERS_SHOWN "\",",
-			budget_scope_word(refusal->scope), what->uid);
-	switch (refusal->scope) {
-	case BUDGET_AGENT:
-		return arena_printf(&request->arena, "agent \"%s\"", what->agent);
-	case BUDGET_TASK:
-		return arena_printf(&request->arena, "task \"%s\"", what->task);
-	case BUDGET_UID:
-	case BUDGET_SCOPE_COUNT:
-		break;
-	}
-	return arena_printf(&request->arena, "uid %u", what->uid);
-}
-
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral" /* the table above */
 static const char *describe_spent(struct request *request, const struct budget_refusal *refusal)
@@ -135,7 +116,7 @@ static enum stage refuse_over_budget(struct request *request, const struct budge
 {
 	const char *reason = arena_printf(&request->arena,
 		"The budget of %s is spent: %s; try again in %s, or ask an administrator to reset it.",
-		budget_owner(request, what, refusal), describe_spent(request, refusal),
+		budget_owner(&request->arena, what, refusal), describe_spent(request, refusal),
 		time_text(request, refusal->retry_after_ms));
 
 	request->result.budget = describe_refusal(request, refusal);
@@ -198,7 +179,7 @@ static uint64_t positive(int64_t number)
 static const char *failing_text(struct request *request, const struct budget_case *what,
 	const struct budget_refusal *failing)
 {
-	const char *of_whom = budget_owner(request, what, failing);
+	const char *of_whom = budget_owner(&request->arena, what, failing);
 	const char *times = failing->spent == 1
 				    ? "once"
 				    : arena_printf(&request->arena, "%" PRIu64 " times in a row",

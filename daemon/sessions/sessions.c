@@ -68,6 +68,24 @@ struct session *sessions_find(const struct sessions *sessions, const char *id)
 	return NULL;
 }
 
+/* ---- cpu time between cells ------------------------------------------------------------------ */
+
+static void look_at_cpu(struct session *session)
+{
+	if (session->worker)
+		session->cpu_us = worker_cpu_us(session->worker);
+}
+
+static void charge(struct session *session)
+{
+	const struct sessions *sessions = session->sessions;
+	const uint64_t before = session->cpu_us;
+
+	look_at_cpu(session);
+	if (session->cpu_us > before)
+		sessions->on_spent(sessions->context, session, session->cpu_us - before);
+}
+
 /* ---- the end -------------------------------------------------------------------------------- */
 
 static void stop_waiting(struct session_turn *turn)
@@ -110,6 +128,7 @@ void session_end(struct session *session, enum session_end why)
 	if (session->end != SESSION_OPEN)
 		return;
 	session_hold(session);
+	charge(session);
 	session->end = why;
 	session->worker = NULL;
 	list_remove(&session->link);
@@ -349,6 +368,7 @@ void session_settled(struct session *session)
 {
 	struct session_turn *turn = session->now;
 
+	charge(session);
 	session->used_ms = clock_ms();
 	if (!turn)
 		serve_next(session);
@@ -447,6 +467,7 @@ static void on_worker_gone(void *owner, const char *why)
 	struct session *session = owner;
 
 	(void)why;
+	charge(session);
 	session->worker = NULL;
 	session_end(session, SESSION_LOST);
 }
@@ -478,4 +499,5 @@ void session_keep(struct session *session, struct worker *worker, struct queue_e
 	if (share->fair.lane)
 		queue_hand_over(share, &session->share);
 	worker_keep(worker, &kept_events, session);
+	look_at_cpu(session);
 }

@@ -64,6 +64,7 @@ struct session {
 	struct job_limits limits; /* of a cell that asks for no others; some hold for all cells */
 	struct worker *worker;    /* kept between cells, else NULL */
 	struct queue_entry share; /* counts the worker for its user, between cells and in them */
+	uint64_t cpu_us;          /* of the worker, when it was last looked at */
 	struct states states;     /* that are kept */
 	uint32_t state;           /* where it stands: the last cell that happened; 0: none has */
 	bool keeps_next;          /* when the turn ends, the state is kept */
@@ -100,10 +101,12 @@ struct sessions {
 	int64_t age_ms;
 	char why[160]; /* no other one can be opened */
 	void (*on_end)(void *context, const struct session *session);
+	/* cpu time that no cell's record has: its code runs when a state is kept or gone back to */
+	void (*on_spent)(void *context, const struct session *session, uint64_t cpu_us);
 	void *context;
 };
 
-/* The owner sets the last two fields. */
+/* The owner sets the last three fields. */
 void sessions_init(struct sessions *sessions, uv_loop_t *loop, const struct config *config);
 
 /* Takes other settings, for sessions that open from now on. */

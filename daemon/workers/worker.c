@@ -765,6 +765,7 @@ void worker_add_leaf(struct worker *worker, struct knobs *knobs)
 	knobs_settle(leaf);
 	leaf->rest_bytes =
 		knobs_memory_now(leaf); /* the cgroup may have been an earlier session's */
+	leaf->rest_cpu_us = knobs_cpu_us(leaf);
 	worker->leaf_count++;
 }
 
@@ -793,6 +794,16 @@ static uint64_t held_elsewhere(const struct worker *worker, int dying)
 uint64_t worker_memory(const struct worker *worker)
 {
 	return knobs_memory_now(&worker->knobs) + held_elsewhere(worker, -1);
+}
+
+uint64_t worker_cpu_us(const struct worker *worker)
+{
+	uint64_t cpu_us = knobs_since(worker->knobs.rest_cpu_us, knobs_cpu_us(&worker->knobs));
+
+	for (unsigned i = 0; i < worker->leaf_count; i++)
+		cpu_us += knobs_since(
+			worker->leaves[i].rest_cpu_us, knobs_cpu_us(&worker->leaves[i]));
+	return cpu_us;
 }
 
 void worker_shrink(struct worker *worker, uint64_t bytes)

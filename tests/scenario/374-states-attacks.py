@@ -268,6 +268,55 @@ ok(result["outcome"] in ("memory_limit", "exception"), "after a rollback, a lack
 eq(session.cell("print(x)")["stdout"], "1\n", "and the session goes on")
 session.close()
 
+# ---- cpu time between cells ---------------------------------------------------------------------------
+
+# The state speaks for itself, and works for a second of cpu time whenever it is woken.
+BURNS = """
+def burn():
+    until = time.process_time() + 1
+    while time.process_time() < until: pass
+def live(job):
+    while True:
+        kind, fds, body = hear(job)
+        if kind == KEEP:
+            end, hello = map(stream, fds)
+            if fork() == 0:
+                say(AGREED, to=end); hello.send(b'x'); hello.close(); job.close(); job = end
+                hear(job); burn(); say(AGREED, to=job); continue
+            hello.close(); end.close(); say(AGREED, to=job)
+        elif kind == CELL: say(DONE, struct.unpack_from('<I', body, 36)[0] << 8, to=job)
+if fork() == 0:
+    say(AGREED, to=job_end); hello.send(b'x'); hello.close()
+    hear(job_end); burn(); say(AGREED, to=job_end)
+    live(job_end)
+hello.close(); job_end.close(); say(AGREED); live(job)"""
+
+
+def spent(agent):
+    return next(row["cpu_ms"] for row in client.call("budgets.list")["budgets"] if row.get("name") == agent)
+
+
+session = Session(agent="burner")
+session.cell(PRELUDE)
+session.cell(body_of(BURNS) + "serve(attack)")
+session.cell("another one, of which the worker only says that it ended")
+before, gone, error = spent("burner"), 0, None
+while gone < 12 and not error:
+    error, _ = client.receive(client.send("session.rollback", session=session.id, state=2 + gone % 2))
+    gone += not error
+    session.is_over_or_goes_on()
+ok(error and error["code"] == "busy" and 'agent "burner"' in error["message"] and error["data"]["retry_after_ms"] > 0,
+   f"states that work when they are woken spend their agent's cpu time: after {gone} they are not woken any more", error)
+ok(before < 1500 <= spent("burner") < 9000, f"which the budget shows: {before} ms before, {spent('burner')} ms after")
+error, _ = client.receive(client.send("session.keep", session=session.id))
+eq(error and error["code"], "busy", "nor kept")
+error, result = session.answer("1")
+eq(result and result["outcome"], "budget_exceeded", "and no cell of it runs")
+session.close()
+session = Session(agent="saver")
+eq(session.cell("print(1)")["outcome"], "ok", "while another agent's do")
+session.close()
+
 # ---- a worker that dies when the next cell has it, and before its job --------------------------------
 
 # Its slot is stopped, so the cell waits for it to set other limits, and hears of the death before that.
