@@ -228,6 +228,13 @@ PROBE(open_files)
 
 /* ---- folders ------------------------------------------------------------------------------- */
 
+/* An ordinary user asks, and no file of his was named: the settings are those of the host's service. */
+static bool is_hosts(const struct settings *settings)
+{
+	return geteuid() != 0 &&
+	       (!settings->config[0] || strcmp(settings->config, HOST_CONFIG) == 0);
+}
+
 /* ced makes no folder for its store; the unit makes the default one. */
 PROBE(state)
 {
@@ -240,8 +247,17 @@ PROBE(state)
 	command_daemon_ids(&uid, &gid);
 	if (stat(state, &st) == 0 && !S_ISDIR(st.st_mode))
 		return err_set(err, ERR_UNSUPPORTED, "%s is no folder", state);
+	if (stat(state, &st) == 0 && st.st_uid != uid && is_hosts(&patient->settings)) {
+		FOUND("%s belongs to uid %u; a daemon of yours needs another one: --state", state,
+			(unsigned)st.st_uid);
+		finding->state = STATE_NOTE;
+		return 0;
+	}
 	if (stat(state, &st) == 0 && st.st_uid != uid) {
-		REPAIR("chown -R %u:%u %s", (unsigned)uid, (unsigned)gid, state);
+		if (geteuid() == 0)
+			REPAIR("chown -R %u:%u %s", (unsigned)uid, (unsigned)gid, state);
+		else
+			REPAIR("name a folder of yours in the setting state");
 		return err_set(err, ERR_DENIED, "%s belongs to uid %u, and the daemon is uid %u",
 			state, (unsigned)st.st_uid, (unsigned)uid);
 	}

@@ -11,7 +11,6 @@
 #include "proto/base/cleanup.h"
 #include "proto/base/container.h"
 
-#define HOST_CONFIG  "/etc/ced/ced.conf"
 #define OUTPUT_BYTES ((size_t)64 << 10)
 #define ANSWER_S     20
 

@@ -9,6 +9,7 @@
 
 #include "proto/base/err.h"
 
+#define HOST_CONFIG           "/etc/ced/ced.conf"
 #define SETTINGS_PATH_MAX     512
 #define SETTINGS_RUNTIMES_MAX 16
 

@@ -89,6 +89,17 @@ if [[ $(id -u) == 0 ]]; then
 	echo "state = \"$work/other-state\"" >"$work/state.conf"
 	exits 1 "a folder of the store that belongs to another user is missing" "$doctor" doctor --json --config "$work/state.conf"
 	like "$(repair state)" "chown -R [0-9]*:[0-9]* $work/other-state" "with the line that gives it to the daemon"
+	chmod 755 "$work"
+	chmod 644 "$work/state.conf"
+	nobody "$doctor" doctor --json --config "$work/state.conf" >"$work/out" 2>/dev/null
+	out=$(<"$work/out")
+	is "$(state state) $(repair state)" "missing name a folder of yours in the setting state" "of a user's own settings as well"
+	unshare --mount sh -c '
+		mount -t tmpfs none /var/lib && mkdir /var/lib/ced && chown 1 /var/lib/ced || exit 9
+		[ ! -d /etc/ced ] || mount -t tmpfs none /etc/ced
+		exec setpriv --reuid 65534 --regid 65534 --clear-groups "$@"' - "$doctor" doctor --json >"$work/out" 2>/dev/null
+	out=$(<"$work/out")
+	is "$(state state)" note "the folder of the host's service is nothing that an ordinary user is to repair"
 fi
 echo 'policy = "stict"' >"$work/named.conf"
 exits 1 "a policy that is not there is missing, as at a start" "$doctor" doctor --config "$work/named.conf"
