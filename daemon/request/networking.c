@@ -74,6 +74,27 @@ static bool amounts_are_allowed(const struct wish *wish, struct job_refusal *ret
 	return true;
 }
 
+static bool pair_is_allowed(const struct wish *wish, const struct allowance_case *what,
+	const struct network_pair *pair, struct job_refusal *ret_refusal)
+{
+	const struct config *config = wish->services->config;
+	const char *why = NULL;
+
+	if (!allowances_cover_host(config, what, pair->host, pair->port))
+		why = arena_printf(wish->arena,
+			"the settings of this host do not allow %s:%u to this caller, runtime and "
+			"policy",
+			pair->host, pair->port);
+	else if (!pair->tls && config_wants_server_name(config, pair->port))
+		why = arena_printf(wish->arena,
+			"the setting egress.server_names wants TLS that names %s at port %u: say "
+			"\"tls\": true",
+			pair->host, pair->port);
+	return !why ||
+	       refuse(wish, ret_refusal, arena_printf(wish->arena, "/network/allow/%u", pair->rule),
+		       "not_allowed", why);
+}
+
 bool networking_is_allowed(const struct wish *wish, struct job_refusal *ret_refusal)
 {
 	const struct config *config = wish->services->config;
@@ -91,18 +112,9 @@ bool networking_is_allowed(const struct wish *wish, struct job_refusal *ret_refu
 	if (!config_has_egress(config) || !wish->runtime->networked)
 		return refuse(wish, ret_refusal, "/network", "not_allowed",
 			"no run on this host has a network; the setting egress.allow lists hosts");
-	for (size_t i = 0; i < asked->pair_count; i++) {
-		const struct network_pair *pair = &asked->pairs[i];
-
-		if (!allowances_cover_host(config, &what, pair->host, pair->port))
-			return refuse(wish, ret_refusal,
-				arena_printf(wish->arena, "/network/allow/%u", pair->rule),
-				"not_allowed",
-				arena_printf(wish->arena,
-					"the settings of this host do not allow %s:%u to this "
-					"caller, runtime and policy",
-					pair->host, pair->port));
-	}
+	for (size_t i = 0; i < asked->pair_count; i++)
+		if (!pair_is_allowed(wish, &what, &asked->pairs[i], ret_refusal))
+			return false;
 	return amounts_are_allowed(wish, ret_refusal);
 }
 

@@ -102,6 +102,7 @@ struct config_egress {
 	char allow[CONFIG_EGRESS_MAX];
 	char privates[CONFIG_EGRESS_MAX]; /* "10.0.0.5:5432 10.1.0.0/16" */
 	char resolvers[CONFIG_TEXT_MAX];  /* "" : those of /etc/resolv.conf */
+	char server_names[8];             /* where a request cannot do without them */
 #define CONFIG_FIELD(name, otherwise, most, highest, meaning) uint64_t name, name##_most;
 	CONFIG_EGRESS(CONFIG_FIELD)
 #undef CONFIG_FIELD

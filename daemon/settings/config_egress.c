@@ -118,6 +118,15 @@ bool config_has_egress(const struct config *config)
 
 /* ---- the section ----------------------------------------------------------------------------- */
 
+static const char *const server_names_words[] = { "443", "always", "asked", NULL };
+
+bool config_wants_server_name(const struct config *config, uint16_t port)
+{
+	const char *word = config->egress.server_names;
+
+	return !strcmp(word, "always") || (!strcmp(word, "443") && port == NETWORK_PORT_TLS);
+}
+
 /* clang-format off */
 #define LIST(word, field, hook, when, says) \
 	{ .name = word, .type = SETTING_LIST, .offset = offsetof(struct config_egress, field), \
@@ -136,6 +145,9 @@ const struct setting config_egress[] = {
 		"addresses that are opened although their kind is closed: ADDRESS[:PORT] or ADDRESS/BITS"),
 	LIST("resolvers", resolvers, take_resolvers, CHANGE_RESTART,
 		"servers of the DNS, ADDRESS[:PORT]; empty: those of /etc/resolv.conf"),
+	SETTING_TEXT_OF(config_egress, server_names, .text = "443", .words = server_names_words, .change = CHANGE_RELOAD,
+		.meaning = "where a connection must begin with TLS that names the host: 443: on that port, whatever a request "
+			"says; always: on every port; asked: where the request says so"),
 	CONFIG_EGRESS(ROW)
 	{ 0 },
 };

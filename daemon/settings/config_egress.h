@@ -11,3 +11,6 @@ int config_take_egress_allow(
 
 /* Whether any run may ask for a network. */
 bool config_has_egress(const struct config *config);
+
+/* Whether a connection to this port must begin with TLS that names its host, whatever a request says. */
+bool config_wants_server_name(const struct config *config, uint16_t port);

@@ -5,7 +5,6 @@
 
 #include "proto/number.h"
 
-#define PORT_TLS       443
 #define PORT_PROXY     3128
 #define LABEL_MAX      63
 #define HOST_BYTES_MAX 253
@@ -157,7 +156,7 @@ static int add_pair(struct network_reader *reader, const char *host, uint16_t po
 		return refuse(reader, "too_long",
 			"there are at most 16 different ports, and 64 pairs of a host and a port");
 	network->pairs[network->pair_count++] = (struct network_pair){ host, port,
-		tls < 0 ? port == PORT_TLS : tls != 0, reader->rule };
+		tls < 0 ? port == NETWORK_PORT_TLS : tls != 0, reader->rule };
 	network->has_pattern = network->has_pattern || host[0] == '*';
 	return 0;
 }
@@ -168,7 +167,7 @@ static int add_ports(struct network_reader *reader, const char *host, const stru
 	int answer = 0;
 
 	if (!ports)
-		return add_pair(reader, host, port ? (uint16_t)port : PORT_TLS, tls);
+		return add_pair(reader, host, port ? (uint16_t)port : NETWORK_PORT_TLS, tls);
 	for (size_t i = 0; i < ports->list.count && !answer; i++) {
 		uint64_t number = 0;
 

@@ -12,9 +12,10 @@
 #include "proto/value.h"
 
 #define NETWORK_HOST_MAX  256
-#define NETWORK_RULES_MAX 32 /* in a request */
-#define NETWORK_PORTS_MAX 16 /* different ones, of all rules */
-#define NETWORK_PAIRS_MAX 64 /* of host and port */
+#define NETWORK_PORT_TLS  443 /* when a request names no other */
+#define NETWORK_RULES_MAX 32  /* in a request */
+#define NETWORK_PORTS_MAX 16  /* different ones, of all rules */
+#define NETWORK_PAIRS_MAX 64  /* of host and port */
 
 /* One host, or pattern ("*.example.org", "*"), and one port. */
 struct network_pair {

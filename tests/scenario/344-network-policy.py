@@ -60,4 +60,32 @@ more = asked([HOST, f"other.test:{PORTS['echo']}"])
 approver.call("approvals.deny", run_id=more, reason="no")
 eq(ended(more)["outcome"], "approval_denied", "another list of hosts is asked for again, and may be denied")
 ok(run("nets-ask", "print(1)")["outcome"] == "ok", "without a network nobody is asked")
+
+# ---- TLS that names the host, whether the request wants it or not -----------------------------------
+
+
+def why_not(port, **more):
+    error, _ = user.receive(user.send("run", language="python", code="print(1)", policy="observe", limits=LIMITS,
+                                      network={"allow": [{"host": "api.test", "ports": [port], **more}]}))
+    return error and (error["data"]["pointer"], error["message"])
+
+
+def reload(word):
+    with open(sys.argv[2], encoding="ascii") as file:
+        text = file.read()
+    with open(sys.argv[2], "w", encoding="ascii") as file:
+        file.write(text.replace("egress {", f'egress {{ server_names = "{word}"', 1))
+    approver.call("admin.reload")
+    return text
+
+
+PLAIN = '/network/allow/0: the setting egress.server_names wants TLS that names api.test at port %d: say "tls": true'
+eq(why_not(443, tls=False), ("/network/allow/0", PLAIN % 443), "on port 443 no request does without the server name")
+eq((why_not(443), why_not(443, tls=True), why_not(80)), (None, None, None), "which it has unless it says otherwise; other ports need none")
+before = reload("always")
+eq((why_not(80), why_not(80, tls=True)), (("/network/allow/0", PLAIN % 80), None), "unless the administrator wants it everywhere")
+with open(sys.argv[2], "w", encoding="ascii") as file:
+    file.write(before)
+reload("asked")
+eq((why_not(443, tls=False), why_not(80)), (None, None), "or leaves it to the request")
 done()

@@ -15,9 +15,10 @@ policy ask observe
 policy allow nets-ask
 NETS_MORE="
 admins = {4002}
+for_uid 4001 { egress_allow = {\"*.test:*\"} }
 policies = \"$work/policies\"
 "
 nets_start ""
 chmod 777 "$(dirname "$CED_SOCKET")"
 chmod 666 "$CED_SOCKET"
-/usr/bin/python3 -B "$here/344-network-policy.py" "$nets"
+/usr/bin/python3 -B "$here/344-network-policy.py" "$nets" "$ced_folder/ced.conf"
