@@ -493,8 +493,7 @@ void budgets_charge_cpu(
 	struct budgets *budgets, const struct budget_case *what, uint64_t cpu_us, int64_t now_us)
 {
 	for (unsigned i = 0; i < BUDGET_SCOPE_COUNT; i++) {
-		struct budget_entry *entry =
-			entry_of(budgets, what, (enum budget_scope)i, now_us);
+		struct budget_entry *entry = entry_of(budgets, what, (enum budget_scope)i, now_us);
 
 		if (!entry)
 			continue;
@@ -508,8 +507,7 @@ bool budgets_cpu_is_spent(struct budgets *budgets, const struct budget_case *wha
 	struct budget_refusal *ret_refusal)
 {
 	for (unsigned i = 0; i < BUDGET_SCOPE_COUNT; i++) {
-		struct budget_entry *entry =
-			entry_of(budgets, what, (enum budget_scope)i, now_us);
+		struct budget_entry *entry = entry_of(budgets, what, (enum budget_scope)i, now_us);
 
 		if (!entry)
 			continue;

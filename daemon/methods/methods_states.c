@@ -102,9 +102,9 @@ static void take_turn(struct call *call, int (*act)(struct state_call *state_cal
 void session_spent(void *context, const struct session *session, uint64_t cpu_us)
 {
 	const struct services *services = context;
-	const struct budget_case what = { .uid = session->uid,
-		.agent = session->agent,
-		.task = session->task };
+	const struct budget_case what = {
+		.uid = session->uid, .agent = session->agent, .task = session->task
+	};
 
 	budgets_charge_cpu(services->budgets, &what, cpu_us, clock_us());
 }
