@@ -1,14 +1,15 @@
 #include "daemon/egress/addresses.h"
 
 #include <arpa/inet.h>
-#include <ifaddrs.h>
+#include <errno.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <stddef.h>
 #include <string.h>
+#include <sys/socket.h>
 
-#include "proto/base/clock.h"
+#include "proto/base/cleanup.h"
 #include "proto/base/container.h"
-
-#define OWN_MAX     4096
-#define OWN_LOOK_MS 60000
 
 /* clang-format off */
 /* Text, and how many bits count.  Rows of IPv4 count from the first bit of a.b.c.d. */
@@ -55,9 +56,6 @@ static const struct {
 
 static struct egress_private opened[EGRESS_PRIVATE_MAX];
 static uint32_t opened_count;
-static struct address own[OWN_MAX];
-static size_t own_count;
-static int64_t own_looked_ms;
 
 static const struct address mapped = { { [10] = 0xff, [11] = 0xff } };
 
@@ -143,43 +141,62 @@ static bool is_opened(const struct address *address, uint16_t port)
 
 /* ---- what is closed ------------------------------------------------------------------------- */
 
-static void add_own(const struct sockaddr *of)
-{
-	struct sockaddr_in in;
-	struct sockaddr_in6 in6;
+/* The kernel's question, and the front of its answer. */
+struct route_question {
+	struct nlmsghdr head;
+	struct rtmsg route;
+	struct rtattr to;
+	uint8_t bytes[16];
+};
 
-	if (!of || own_count == OWN_MAX)
-		return;
-	if (of->sa_family == AF_INET) {
-		memcpy(&in, of, sizeof(in));
-		own[own_count++] = address_of_v4(in.sin_addr);
-	} else if (of->sa_family == AF_INET6) {
-		memcpy(&in6, of, sizeof(in6));
-		memcpy(own[own_count++].bytes, &in6.sin6_addr, 16);
-	}
+union route_answer {
+	struct {
+		struct nlmsghdr head;
+		union {
+			struct rtmsg route;
+			struct nlmsgerr error;
+		};
+	};
+	char room[1024];
+};
+
+static ssize_t ask_for_route(const struct address *address, union route_answer *ret_answer)
+{
+	const bool is_v4 = address_is_v4(address);
+	const size_t len = is_v4 ? 4 : 16;
+	const struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
+	struct route_question question = {
+		.head = { .nlmsg_len = (uint32_t)(offsetof(struct route_question, bytes) + len),
+			.nlmsg_type = RTM_GETROUTE,
+			.nlmsg_flags = NLM_F_REQUEST },
+		.route = { .rtm_family = is_v4 ? AF_INET : AF_INET6,
+			.rtm_dst_len = (unsigned char)(8 * len) },
+		.to = { .rta_len = (unsigned short)(sizeof(struct rtattr) + len),
+			.rta_type = RTA_DST },
+	};
+	auto_fd int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+
+	memcpy(question.bytes, address->bytes + 16 - len, len);
+	if (fd < 0 || sendto(fd, &question, question.head.nlmsg_len, 0,
+			      (const struct sockaddr *)&kernel, sizeof(kernel)) < 0)
+		return -1;
+	return recv(fd, ret_answer, sizeof(*ret_answer), MSG_DONTWAIT);
 }
 
-void addresses_look_at_host(void)
-{
-	struct ifaddrs *all = NULL;
-
-	if (own_looked_ms && clock_ms() - own_looked_ms < OWN_LOOK_MS)
-		return;
-	own_looked_ms = clock_ms();
-	if (getifaddrs(&all) < 0)
-		return; /* the ones that were seen last stay closed */
-	own_count = 0;
-	for (const struct ifaddrs *at = all; at; at = at->ifa_next)
-		add_own(at->ifa_addr);
-	freeifaddrs(all);
-}
-
+/*
+ * Whether the kernel would not send a packet there to another host.  Its routes know this host's addresses
+ * and ranges of addresses that lead here.  No route at all leads nowhere.  Without an answer it is closed.
+ */
 static bool is_own(const struct address *address)
 {
-	for (size_t i = 0; i < own_count; i++)
-		if (memcmp(own[i].bytes, address->bytes, 16) == 0)
-			return true;
-	return false;
+	union route_answer answer = { .room = { 0 } };
+	const ssize_t got = ask_for_route(address, &answer);
+
+	if (got >= (ssize_t)NLMSG_LENGTH(sizeof(answer.error)) &&
+		answer.head.nlmsg_type == NLMSG_ERROR)
+		return answer.error.error != -ENETUNREACH && answer.error.error != -EHOSTUNREACH;
+	return got < (ssize_t)NLMSG_LENGTH(sizeof(answer.route)) ||
+	       answer.head.nlmsg_type != RTM_NEWROUTE || answer.route.rtm_type != RTN_UNICAST;
 }
 
 static bool is_in_table(const struct address *address)

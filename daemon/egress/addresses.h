@@ -32,8 +32,5 @@ socklen_t address_socket(
 /* Replaces what the setting opens. */
 void addresses_open(const struct egress_private *privates, uint32_t count);
 
-/* Reads the host's own addresses, at most once a minute. */
-void addresses_look_at_host(void);
-
 /* Whether a connection there is refused. */
 bool address_is_closed(const struct address *address, uint16_t port);

@@ -357,7 +357,6 @@ static void on_found(void *context, const struct address *list, size_t count)
 	conn->is_looking = false;
 	if (conn->state == CONN_OVER)
 		return;
-	addresses_look_at_host();
 	for (size_t i = 0; i < count; i++)
 		if (!address_is_closed(&list[i], (uint16_t)conn->report.port))
 			conn->list[conn->list_count++] = list[i];

@@ -35,7 +35,6 @@ static int set_up(struct egress *egress, const struct egress_setup *setup, struc
 
 	ready.kind = EGRESS_READY;
 	addresses_open(setup->privates, setup->private_count);
-	addresses_look_at_host();
 	if (names_use(egress->names, setup->resolvers, err) < 0)
 		return -1;
 	egress_tell(egress, &ready);
