@@ -21,10 +21,10 @@
 #define LOOKUP_MS     5000
 #define CONNECT_MS    10000
 #define IDLE_MS       60000
-#define PIPE_BYTES    65536                  /* as a pipe is made */
-#define WIDE_BYTES    (512 * 1024)           /* of one through which much goes */
-#define WIDE_AFTER    ((uint64_t)256 * 1024) /* bytes */
-#define MOVES_AT_ONCE 8                      /* in one turn; then other connections get theirs */
+#define HEAD_BYTES    65536
+#define MOVE_LEAST    ((size_t)64 << 10) /* are looked at in one move ... */
+#define MOVE_MOST     ((size_t)1 << 20)  /* ... to so many, if the other side takes them */
+#define MOVES_AT_ONCE 4                  /* in one turn; then other connections get theirs */
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
@@ -57,8 +57,6 @@ static void leave(struct conn *conn, bool reset)
 
 	close_io(conn, &conn->in, reset);
 	close_io(conn, &conn->out, reset);
-	close_fds(conn->up.pipe, 2);
-	close_fds(conn->down.pipe, 2);
 	free(conn->head);
 	conn->head = NULL;
 	conn->state = CONN_OVER;
@@ -152,80 +150,79 @@ static enum moved look_past_limit(const struct course *course)
 	return got == 0 ? MOVED_SOME : MOVED_LIMIT;
 }
 
-/*
- * Each turn of a large transfer moves more then, and wakes its neighbours less often.  The kernel
- * refuses it when all pipes of this user together hold too much.
- */
-static void widen(struct conn_flow *flow)
+static enum moved count(const struct course *course, ssize_t sent, size_t had)
 {
-	int room = fcntl(flow->pipe[1], F_SETPIPE_SZ, WIDE_BYTES);
-
-	flow->is_wide = true;
-	if (room > 0)
-		flow->room = (size_t)room;
+	course->flow->is_full = sent < (ssize_t)had;
+	if (sent < 0)
+		return errno == EAGAIN ? MOVED_WAITS : MOVED_BROKEN;
+	*course->used += (uint64_t)sent;
+	*course->counted += (uint64_t)sent;
+	return MOVED_SOME;
 }
 
-/* A pipe holds less than it was made for where the kernel gives this user no more. */
-static ssize_t fill_from(const struct course *course, size_t most)
+static enum moved send_first(const struct course *course, uint64_t most)
 {
 	struct conn_flow *flow = course->flow;
-	ssize_t got;
+	const size_t len = flow->first_len < most ? flow->first_len : (size_t)most;
+	const ssize_t sent = send(course->to, flow->first, len, MSG_NOSIGNAL | MSG_DONTWAIT);
 
-	if (!flow->first_len)
-		return splice(course->from, NULL, flow->pipe[1], NULL, most,
-			SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
-	got = write(flow->pipe[1], flow->first, flow->first_len < most ? flow->first_len : most);
-	if (got > 0) {
-		flow->first += got;
-		flow->first_len -= (size_t)got;
+	if (sent > 0) {
+		flow->first += sent;
+		flow->first_len -= (size_t)sent;
 	}
-	return got;
+	return count(course, sent, len);
 }
 
-static enum moved fill(const struct course *course)
+/* What the other side does not take was copied in vain, so it gets as much as it took the last time. */
+static void set_stride(struct conn_flow *flow, size_t sent)
 {
-	uint64_t left = course->most - *course->used;
-	ssize_t got;
+	const size_t next = flow->is_full ? sent : 2 * flow->stride;
 
-	if (left == 0 && course->flow->first_len)
-		return MOVED_LIMIT;
-	if (left == 0)
-		return look_past_limit(course);
-	if (!course->flow->is_wide && *course->counted >= WIDE_AFTER)
-		widen(course->flow);
-	got = fill_from(course, left < course->flow->room ? (size_t)left : course->flow->room);
+	flow->stride = next < MOVE_LEAST ? MOVE_LEAST : next < MOVE_MOST ? next : MOVE_MOST;
+}
+
+/*
+ * Bytes stay in the one socket until the other has taken them.  So a connection that waits holds no memory
+ * of ours, and who sends is held up by who does not read (docs/decisions/0154).
+ */
+static enum moved pass_on(const struct course *course, uint64_t most)
+{
+	static char bytes[MOVE_MOST]; /* of the connection whose turn it is */
+	struct conn_flow *flow = course->flow;
+	const size_t room = most < flow->stride ? (size_t)most : flow->stride;
+	const ssize_t got = recv(course->from, bytes, room, MSG_PEEK | MSG_DONTWAIT);
+	enum moved moved;
+	ssize_t sent;
+
 	if (got < 0)
-		return errno == EAGAIN || errno == EINTR ? MOVED_WAITS : MOVED_BROKEN;
-	course->flow->ended = got == 0;
-	course->flow->filled = (size_t)got;
-	*course->used += (uint64_t)got;
-	*course->counted += (uint64_t)got;
-	return MOVED_SOME;
-}
-
-static enum moved empty(const struct course *course)
-{
-	ssize_t sent = splice(course->flow->pipe[0], NULL, course->to, NULL, course->flow->filled,
-		SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
-
-	if (sent < 0)
-		return errno == EAGAIN || errno == EINTR ? MOVED_WAITS : MOVED_BROKEN;
-	course->flow->filled -= (size_t)sent;
-	return MOVED_SOME;
+		return errno == EAGAIN ? MOVED_WAITS : MOVED_BROKEN;
+	flow->ended = got == 0;
+	if (got == 0)
+		return MOVED_SOME;
+	sent = send(course->to, bytes, (size_t)got, MSG_NOSIGNAL | MSG_DONTWAIT);
+	moved = count(course, sent, (size_t)got);
+	if (moved == MOVED_BROKEN)
+		return moved;
+	set_stride(flow, sent > 0 ? (size_t)sent : 0);
+	if (sent > 0 && recv(course->from, bytes, (size_t)sent, MSG_TRUNC | MSG_DONTWAIT) != sent)
+		return MOVED_BROKEN;
+	return moved;
 }
 
 static enum moved move_once(const struct course *course)
 {
 	struct conn_flow *flow = course->flow;
+	const uint64_t left = course->most - *course->used;
 
-	if (flow->filled > 0)
-		return empty(course);
-	if (!flow->ended)
-		return fill(course);
 	if (flow->shut)
 		return MOVED_WAITS;
-	flow->shut = true;
-	return shutdown(course->to, SHUT_WR) < 0 ? MOVED_BROKEN : MOVED_SOME;
+	if (flow->ended) {
+		flow->shut = true;
+		return shutdown(course->to, SHUT_WR) < 0 ? MOVED_BROKEN : MOVED_SOME;
+	}
+	if (left == 0)
+		return flow->first_len ? MOVED_LIMIT : look_past_limit(course);
+	return flow->first_len ? send_first(course, left) : pass_on(course, left);
 }
 
 /* False: the connection is over. */
@@ -234,7 +231,8 @@ static bool move(struct conn *conn, bool is_up)
 	const struct course course = course_of(conn, is_up);
 	enum moved moved = MOVED_SOME;
 
-	for (int i = 0; i < 2 * MOVES_AT_ONCE && moved == MOVED_SOME; i++) {
+	course.flow->is_full = false;
+	for (int i = 0; i < MOVES_AT_ONCE && moved == MOVED_SOME && !course.flow->is_full; i++) {
 		moved = move_once(&course);
 		if (moved == MOVED_SOME)
 			conn->deadline_ms = clock_ms() + IDLE_MS;
@@ -249,11 +247,11 @@ static bool move(struct conn *conn, bool is_up)
 /* Bytes, or the end behind them, which a turn may have come to without telling it. */
 static bool has_to_send(const struct conn_flow *flow)
 {
-	return flow->filled || (flow->ended && !flow->shut);
+	return flow->is_full || (flow->ended && !flow->shut);
 }
 
 /*
- * Urgent bytes end a connection: splice() stops before them for ever, while the socket stays ready.
+ * Urgent bytes end a connection: the other side would not get them as such.
  * Who shuts both ways is not asked about here: its last bytes may still wait to be read.
  */
 static void move_both(struct conn *conn, uint32_t events)
@@ -272,10 +270,10 @@ static void move_both(struct conn *conn, uint32_t events)
 		return;
 	}
 	want(conn, &conn->in,
-		(up->ended || up->filled ? 0U : EPOLLIN | EPOLLPRI) |
+		(up->ended || up->is_full ? 0U : EPOLLIN | EPOLLPRI) |
 			(has_to_send(down) ? EPOLLOUT : 0U));
 	want(conn, &conn->out,
-		(down->ended || down->filled ? 0U : EPOLLIN | EPOLLPRI) |
+		(down->ended || down->is_full ? 0U : EPOLLIN | EPOLLPRI) |
 			(has_to_send(up) ? EPOLLOUT : 0U));
 }
 
@@ -283,11 +281,6 @@ static const char well[] = "HTTP/1.1 200 Connection established\r\n\r\n";
 
 static void begin_moving(struct conn *conn)
 {
-	if (pipe2(conn->up.pipe, O_CLOEXEC | O_NONBLOCK) < 0 ||
-		pipe2(conn->down.pipe, O_CLOEXEC | O_NONBLOCK) < 0) {
-		refuse(conn, EGRESS_FAILED, EGRESS_WHY_MEMORY);
-		return;
-	}
 	conn->report.connect_us = clock_us() - conn->started_us;
 	conn->report.verdict = EGRESS_ALLOWED;
 	tell(conn, EGRESS_DECIDED);
@@ -467,10 +460,10 @@ static void take_request(
 		return;
 	}
 	if (is_url) {
-		conn->up.first = conn->head = malloc(PIPE_BYTES);
+		conn->up.first = conn->head = malloc(HEAD_BYTES);
 		if (conn->head)
 			conn->up.first_len =
-				request_head_rewrite(bytes, target, conn->head, PIPE_BYTES);
+				request_head_rewrite(bytes, target, conn->head, HEAD_BYTES);
 		if (!conn->up.first_len) {
 			refuse(conn, EGRESS_FAILED, EGRESS_WHY_MEMORY);
 			return;
@@ -589,11 +582,10 @@ int conn_start(struct run *run, int fd)
 		return -1;
 	}
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	conn->up.stride = conn->down.stride = MOVE_LEAST;
 	conn->run = run;
 	conn->in = (struct loop_io){ fd, 0, on_in };
 	conn->out = (struct loop_io){ -1, 0, on_out };
-	conn->up.pipe[0] = conn->up.pipe[1] = conn->down.pipe[0] = conn->down.pipe[1] = -1;
-	conn->up.room = conn->down.room = PIPE_BYTES;
 	conn->started_us = clock_us();
 	conn->report.run = run->rules.run;
 	run->connections++;

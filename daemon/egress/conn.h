@@ -9,7 +9,7 @@
  *	  v
  *	CONNECT            to one of those that were checked, by number
  *	  v
- *	MOVE               bytes both ways, by splice(); counted
+ *	MOVE               bytes both ways, counted
  *
  * Each state has a deadline, and each leads to the end.  What is not allowed is reset, so that the
  * program sees an error and no empty answer.
@@ -28,12 +28,10 @@ enum conn_state {
 	CONN_OVER,
 };
 
-/* One direction: bytes go through a pipe of our own, without being copied to us. */
+/* One direction. */
 struct conn_flow {
-	int pipe[2];
-	size_t room; /* of the pipe */
-	bool is_wide;
-	size_t filled;
+	size_t stride;     /* bytes that are looked at in the next move */
+	bool is_full;      /* who is to get the bytes takes no more now */
 	const char *first; /* goes before what comes from the socket */
 	size_t first_len;
 	bool ended, shut;

@@ -33,13 +33,11 @@ static struct sock_filter code[] = {
 	/* moving bytes */
 	ALLOW(__NR_epoll_wait),
 	ALLOW(__NR_epoll_ctl),
-	ALLOW(__NR_splice),
 	ALLOW(__NR_recvfrom),
 	ALLOW(__NR_sendto),
 	ALLOW(__NR_accept4),
 	ALLOW(__NR_connect),
 	ALLOW(__NR_close),
-	ALLOW(__NR_pipe2),
 	ALLOW(__NR_write),
 	ALLOW(__NR_shutdown),
 	ALLOW(__NR_setsockopt),
