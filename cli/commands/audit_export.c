@@ -182,7 +182,8 @@ static int take_runs(struct export *export, const struct value *page, void *at)
 	const char *next = value_as_text(value_get(page, "next"));
 	struct run_cursor *cursor = at;
 	char note[64];
-	int status = 0;
+	/* Not before there is an answer: who may not read the record gets no line of it. */
+	int status = !export->form->line && !cursor->after[0] ? write_head(export) : 0;
 
 	export->of += value_as_int(value_get(page, "left"), 0);
 	for (size_t i = 0; status == 0 && value_at(records, i); i++)
@@ -241,7 +242,7 @@ static int write_all_of_it(struct export *export)
 	struct run_cursor runs = { "", true };
 	struct act_cursor acts = { 0, true };
 	bool is_ours = !export->form->line;
-	int status = is_ours ? write_head(export) : 0;
+	int status = 0;
 
 	while (status == 0 && runs.more)
 		status = with_page(export, "audit.export", run_params, take_runs, &runs);

@@ -97,7 +97,10 @@ static int raise_alarm(
 	host_journal(HOST_ALERT, "audit.alarm", audit->alarm,
 		(const struct host_field[]){ { "FILE", audit->path } }, 1);
 	if (strcmp(wish, "refuse") == 0)
-		return err_set(err, ERR_CORRUPT, "%s (rollback = \"refuse\")", audit->alarm);
+		return err_set(err, ERR_CORRUPT,
+			"%s: with rollback = \"refuse\" it does not start: put the newest store "
+			"back, or write rollback = \"alarm\" to start and keep the alarm",
+			audit->alarm);
 	return note_alarm(audit, store, err);
 }
 

@@ -369,7 +369,10 @@ static int read_text(const char *path, char **ret_text, struct err *err)
 		return err_set(err, why.code, "configuration %s: let uid %u read it", why.text,
 			(unsigned)geteuid());
 	if (why.code)
-		return err_set(err, why.code, "configuration %s: correct the path", why.text);
+		return err_set(err, why.code, "configuration %s: correct the path%s", why.text,
+			why.code == ERR_MISSING
+				? ", or make the file: an empty one stands for the defaults"
+				: "");
 	if (strlen(*ret_text) != len)
 		return err_set(err, ERR_INVALID,
 			"configuration %s: it has a NUL byte and is no text file", path);

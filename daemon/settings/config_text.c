@@ -23,7 +23,8 @@ struct reader {
 	struct arena *arena;
 	const char *at;
 	unsigned line;
-	struct token token; /* the current token */
+	struct token token;               /* the current token */
+	const struct config_item *before; /* the current item, or NULL */
 	struct err *err;
 };
 
@@ -267,16 +268,33 @@ static int read_section(struct reader *reader, struct config_item *item, unsigne
 	return advance(reader);
 }
 
-/* Refuses a lone name.  People also write "queue_max: 4", "[limits]" and "5 s". */
+/* Refuses a word behind a value.  People write "5 s", "90 days" and texts with spaces. */
+static int refuse_second(struct reader *reader, const char *word)
+{
+	const struct config_item *before = reader->before;
+	const char *value = before->values->text;
+	const bool is_unit = strlen(word) < 4 && strspn(word, "dhminsgkbDHMINSGKB") == strlen(word);
+	const bool is_number = value[0] >= '0' && value[0] <= '9';
+
+	if (is_number)
+		return err_set(reader->err, ERR_INVALID, "line %u: \"%s\" behind %s = %s: %s",
+			before->line, word, before->name, value,
+			is_unit ? "a unit follows its number without a space, as in 5s or 5mb"
+				: "leave it out, or write a unit such as s or mb without a space");
+	return err_set(reader->err, ERR_INVALID,
+		"line %u: \"%s\" behind %s = %s: put a value with spaces in double quotes",
+		before->line, word, before->name, value);
+}
+
+/* Refuses a lone name.  People also write "queue_max: 4" and "[limits]". */
 static int what_is(struct reader *reader, const struct config_item *item)
 {
+	const struct config_item *before = reader->before;
 	const char *name = item->name + strspn(item->name, "[");
 	int len = (int)strcspn(name, ":]");
 
-	if (strlen(item->name) < 4 && strspn(name, "dhminsgkbDHMINSGKB") == strlen(name))
-		return err_set(reader->err, ERR_INVALID,
-			"line %u: \"%s\" stands alone: a unit follows its number without a space, as in 5s or 5mb",
-			item->line, item->name);
+	if (before && before->shape == CONFIG_IS_VALUE && before->line == item->line)
+		return refuse_second(reader, item->name);
 	return err_set(reader->err, ERR_INVALID,
 		"line %u: \"%s\" is neither a setting nor a section: write %.*s = VALUE or %.*s { ... }",
 		item->line, item->name, len, name, len, name);
@@ -306,6 +324,7 @@ static int read_items(struct reader *reader, struct config_item *section, unsign
 {
 	struct config_item **tail = &section->items;
 
+	reader->before = NULL;
 	while (reader->token.kind != TOKEN_END && !is_mark(reader, '}')) {
 		struct config_item *item;
 
@@ -320,6 +339,7 @@ static int read_items(struct reader *reader, struct config_item *section, unsign
 			return err_set(reader->err, ERR_MEMORY, NO_MEMORY);
 		if (read_item(reader, item, depth) < 0)
 			return -1;
+		reader->before = item;
 		*tail = item;
 		tail = &item->next;
 	}

@@ -38,6 +38,15 @@ static const struct setting *find_limit(const struct setting *top, const char *n
 	return limits ? setting_named(limits->section, name) : NULL;
 }
 
+/* People write "limits.wall_ms = 5s", as reports name a setting. */
+static const struct setting *section_before_dot(const struct setting *table, const char *name)
+{
+	char section[64];
+
+	cut_printf(section, sizeof(section), "%.*s", (int)strcspn(name, "."), name);
+	return strchr(name, '.') ? setting_named(table, section) : NULL;
+}
+
 static int refuse_unknown(const struct config_item *item, const struct setting *table,
 	const struct setting *top, struct err *err)
 {
@@ -51,6 +60,10 @@ static int refuse_unknown(const struct config_item *item, const struct setting *
 	if (table != top && setting_named(top, name))
 		return setting_fault(err, item->line,
 			"%s does not belong in this section: write it outside all sections", name);
+	if (section_before_dot(table, name))
+		return setting_fault(err, item->line,
+			"%s: a setting of a section stands in braces: write %s { %s = ... }", name,
+			section_before_dot(table, name)->name, strchr(name, '.') + 1);
 	for (SETTING_EACH(row, table))
 		nearest_offer(&nearest, row->name);
 	return setting_fault(err, item->line, "there is no %s %s here%s",

@@ -111,7 +111,7 @@ static const struct {
 	{ "limits = { wall_ms = 1s }\n",
 		"line 1: limits = { ... } is a list: write limits { ... }, without =, for a section" },
 	{ "queue_ms = 5 s\n",
-		"line 1: \"s\" stands alone: a unit follows its number without a space, as in 5s or 5mb" },
+		"line 1: \"s\" behind queue_ms = 5: a unit follows its number without a space, as in 5s or 5mb" },
 	{ "limits { wall_ms = 5s, cpu_ms = 5s }\n",
 		"line 1: settings are not separated by commas: remove this one" },
 	{ "queue_max: 5\n",
