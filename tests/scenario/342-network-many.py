@@ -43,6 +43,52 @@ print(late)
 """)
 eq((result["outcome"], result["stdout"]), ("ok", "0\n"), "300 answers of any length come to their ends")
 
+# Both ways at once, in pieces of any size, to and from who is slow: what went out comes back.
+SEED = int.from_bytes(os.urandom(4), "big")
+result = client.call("run", language="python", limits={"wall_ms": 60000, "cpu_ms": 60000, "pids": 64},
+                     network={"allow": [f"api.test:{PORTS['echo']}"], "up_bytes": 1 << 30, "down_bytes": 1 << 30}, code=f"""
+import random, socket, threading, time
+wrong, sizes = [], []
+def talk(seed):
+    dice = random.Random(seed)
+    size = dice.choice([0, 1, 65535, 65536, 65537, dice.randrange(1 << 20), dice.randrange(4 << 20)])
+    body = b"." + dice.randbytes(size)  # not the word at which the server does something else
+    sizes.append(len(body))
+    s = socket.socket()
+    if dice.random() < .4: s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    s.settimeout(40)
+    s.connect(('api.test', {PORTS['echo']}))
+    slow_writer, slow_reader = dice.random() < .3, dice.random() < .3
+    def write():
+        at = 0
+        while at < len(body):
+            piece = dice.choice([1, 100, 1000, 70000, 300000])
+            s.sendall(body[at:at + piece])
+            at += piece
+            if slow_writer: time.sleep(.001)
+        s.shutdown(socket.SHUT_WR)
+    writer = threading.Thread(target=write)
+    writer.start()
+    back = bytearray()
+    try:
+        while piece := s.recv(65536):
+            back += piece
+            if slow_reader: time.sleep(.001)
+    except OSError as error:
+        wrong.append((seed, str(error), len(body), len(back)))
+    writer.join()
+    s.close()
+    if back != body: wrong.append((seed, len(body), len(back)))
+for turn in range(3):
+    talkers = [threading.Thread(target=talk, args=({SEED} + 16 * turn + i,)) for i in range(16)]
+    for talker in talkers: talker.start()
+    for talker in talkers: talker.join()
+print(wrong, sum(sizes))
+""")
+wrong, _, size = result["stdout"].strip().rpartition(" ")
+eq((result["outcome"], wrong), ("ok", "[]"), f"48 connections bring back what was sent (seed {SEED})")
+eq([sum(row[way] for row in result["connections"]) for way in ("up", "down")], [int(size)] * 2, "and each byte is counted")
+
 MEASURE = """
 import socket, time
 def connects(host, port, count=300):
