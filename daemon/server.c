@@ -446,6 +446,14 @@ static int open_store(struct server *server, struct err *err)
 	return start_care(server, &clock, newest_ms, has_lost, err);
 }
 
+static int open_store_or_advise(struct server *server, struct err *err)
+{
+	if (open_store(server, err) == 0)
+		return 0;
+	permissions_advise(server->config.state, err);
+	return -1;
+}
+
 /* Loads the rules that the settings name: policies, patterns of secrets, limits of policies. */
 static int load_rules(struct server *server, struct err *err)
 {
@@ -489,7 +497,7 @@ static int start_parts(struct server *server, const struct server_options *optio
 		return -1;
 	if (load_rules(server, err) < 0 ||
 		policy_names_take(server->services.policies, &server->config, err) < 0 ||
-		open_store(server, err) < 0)
+		open_store_or_advise(server, err) < 0)
 		return -1;
 	if (spawner_link_start(server->services.spawner, &server->loop, &events, err) < 0 ||
 		watch_signals(server, err) < 0)

@@ -53,3 +53,33 @@ void permissions_check(const char *folder)
 		look_at(path, S_IRWXG | S_IRWXO, "600");
 	}
 }
+
+static bool is_closed_to_us(const char *path, struct stat *ret_st)
+{
+	return lstat(path, ret_st) == 0 && S_ISREG(ret_st->st_mode) &&
+	       ret_st->st_uid != geteuid() && access(path, R_OK | W_OK) < 0;
+}
+
+void permissions_advise(const char *folder, struct err *err)
+{
+	static const char *const names[] = { "ced.db", "ced.db-wal", "ced.db-shm", "ced.lock",
+		"ced.mark", "ced.reserve", "audit.key", "checkpoints.log", "checkpoints.told" };
+	const struct err why = *err;
+
+	for (size_t i = 0; i < COUNT_OF(names); i++) {
+		auto_free char *path = NULL;
+		struct stat st;
+
+		if (asprintf(&path, "%s/%s", folder, names[i]) < 0) {
+			path = NULL;
+			return;
+		}
+		if (!is_closed_to_us(path, &st))
+			continue;
+		(void)err_set(err, why.code,
+			"%s: it belongs to uid %u, and the daemon is uid %u: type chown %u:%u %s",
+			why.text, (unsigned)st.st_uid, (unsigned)geteuid(), (unsigned)geteuid(),
+			(unsigned)getegid(), path);
+		return;
+	}
+}

@@ -118,6 +118,14 @@ touch "$ced_folder/run/file"
 refuses "a file where the socket should be" "socket $ced_folder/run/file: a file that is no socket is in its place: remove it, or name another path" \
 	"${ours[@]}" --config "$conf" --socket "$ced_folder/run/file" --state "$ced_state"
 mkdir -m 700 "$work/roots-state"
+install -d -m 700 -o "$uid" -g "$gid" "$work/restored-state"
+for file in ced.db audit.key; do
+	install -m 600 /dev/null "$work/restored-state/$file"
+	refuses "a file of the store that root has restored: $file" \
+		"/$file: Permission denied: it belongs to uid 0, and the daemon is uid $uid: type chown $uid:$gid $work/restored-state/$file" \
+		"${ours[@]}" --config "$conf" --socket "$CED_SOCKET" --state "$work/restored-state"
+	rm -rf "${work:?}/restored-state/"*
+done
 refuses "a state folder of somebody else" "the store: $work/roots-state belongs to uid 0, and the daemon is uid $uid: type chown -R $uid:$gid $work/roots-state" \
 	"${ours[@]}" --config "$conf" --socket "$CED_SOCKET" --state "$work/roots-state"
 refuses "a state folder that is missing" "the store: there is no folder $work/none: type install -d -m 700 -o $uid -g $gid $work/none" \
