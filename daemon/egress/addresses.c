@@ -145,8 +145,7 @@ static bool is_opened(const struct address *address, uint16_t port)
 struct route_question {
 	struct nlmsghdr head;
 	struct rtmsg route;
-	struct rtattr to;
-	uint8_t bytes[16];
+	char attributes[64];
 };
 
 union route_answer {
@@ -160,23 +159,38 @@ union route_answer {
 	char room[1024];
 };
 
-static ssize_t ask_for_route(const struct address *address, union route_answer *ret_answer)
+static void add_attribute(
+	struct route_question *question, unsigned short type, const void *bytes, size_t len)
+{
+	const struct rtattr head = { .rta_len = (unsigned short)RTA_LENGTH(len), .rta_type = type };
+	char *at = (char *)question + question->head.nlmsg_len;
+
+	memcpy(at, &head, sizeof(head));
+	memcpy(at + sizeof(head), bytes, len);
+	question->head.nlmsg_len += (uint32_t)RTA_SPACE(len);
+}
+
+/* Rules may lead a protocol or a port elsewhere, so it is the question that connect() asks. */
+static ssize_t ask_for_route(
+	const struct address *address, uint16_t port, union route_answer *ret_answer)
 {
 	const bool is_v4 = address_is_v4(address);
 	const size_t len = is_v4 ? 4 : 16;
+	const uint8_t protocol = IPPROTO_TCP;
+	const uint16_t to_port = htons(port);
 	const struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
 	struct route_question question = {
-		.head = { .nlmsg_len = (uint32_t)(offsetof(struct route_question, bytes) + len),
+		.head = { .nlmsg_len = offsetof(struct route_question, attributes),
 			.nlmsg_type = RTM_GETROUTE,
 			.nlmsg_flags = NLM_F_REQUEST },
 		.route = { .rtm_family = is_v4 ? AF_INET : AF_INET6,
 			.rtm_dst_len = (unsigned char)(8 * len) },
-		.to = { .rta_len = (unsigned short)(sizeof(struct rtattr) + len),
-			.rta_type = RTA_DST },
 	};
 	auto_fd int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
 
-	memcpy(question.bytes, address->bytes + 16 - len, len);
+	add_attribute(&question, RTA_DST, address->bytes + 16 - len, len);
+	add_attribute(&question, RTA_IP_PROTO, &protocol, sizeof(protocol));
+	add_attribute(&question, RTA_DPORT, &to_port, sizeof(to_port));
 	if (fd < 0 || sendto(fd, &question, question.head.nlmsg_len, 0,
 			      (const struct sockaddr *)&kernel, sizeof(kernel)) < 0)
 		return -1;
@@ -187,10 +201,10 @@ static ssize_t ask_for_route(const struct address *address, union route_answer *
  * Whether the kernel would not send a packet there to another host.  Its routes know this host's addresses
  * and ranges of addresses that lead here.  No route at all leads nowhere.  Without an answer it is closed.
  */
-static bool is_own(const struct address *address)
+static bool is_own(const struct address *address, uint16_t port)
 {
 	union route_answer answer = { .room = { 0 } };
-	const ssize_t got = ask_for_route(address, &answer);
+	const ssize_t got = ask_for_route(address, port, &answer);
 
 	if (got >= (ssize_t)NLMSG_LENGTH(sizeof(answer.error)) &&
 		answer.head.nlmsg_type == NLMSG_ERROR)
@@ -218,7 +232,7 @@ static bool is_in_table(const struct address *address)
 }
 
 /* Whether the address of IPv4 that this one holds is closed. */
-static bool holds_closed(const struct address *address)
+static bool holds_closed(const struct address *address, uint16_t port)
 {
 	for (size_t i = 0; i < COUNT_OF(holders) && !address_is_v4(address); i++) {
 		struct address prefix = { { 0 } };
@@ -228,7 +242,7 @@ static bool holds_closed(const struct address *address)
 		if (!has_prefix(address->bytes, prefix.bytes, holders[i].bits))
 			continue;
 		memcpy(held.bytes + 12, address->bytes + holders[i].at, 4);
-		if (is_in_table(&held) || is_own(&held))
+		if (is_in_table(&held) || is_own(&held, port))
 			return true;
 	}
 	return false;
@@ -238,5 +252,5 @@ bool address_is_closed(const struct address *address, uint16_t port)
 {
 	if (is_opened(address, port))
 		return false;
-	return is_in_table(address) || is_own(address) || holds_closed(address);
+	return is_in_table(address) || is_own(address, port) || holds_closed(address, port);
 }

@@ -250,19 +250,12 @@ static bool has_to_send(const struct conn_flow *flow)
 	return flow->is_full || (flow->ended && !flow->shut);
 }
 
-/*
- * Urgent bytes end a connection: the other side would not get them as such.
- * Who shuts both ways is not asked about here: its last bytes may still wait to be read.
- */
-static void move_both(struct conn *conn, uint32_t events)
+/* Who shuts both ways is not asked about here: its last bytes may still wait to be read. */
+static void move_both(struct conn *conn)
 {
 	const struct conn_flow *up = &conn->up;
 	const struct conn_flow *down = &conn->down;
 
-	if (events & EPOLLPRI) {
-		finish(conn, EGRESS_WHY_NONE, true);
-		return;
-	}
 	if (!move(conn, true) || !move(conn, false))
 		return;
 	if (up->shut && down->shut) {
@@ -270,11 +263,9 @@ static void move_both(struct conn *conn, uint32_t events)
 		return;
 	}
 	want(conn, &conn->in,
-		(up->ended || up->is_full ? 0U : EPOLLIN | EPOLLPRI) |
-			(has_to_send(down) ? EPOLLOUT : 0U));
+		(up->ended || up->is_full ? 0U : EPOLLIN) | (has_to_send(down) ? EPOLLOUT : 0U));
 	want(conn, &conn->out,
-		(down->ended || down->is_full ? 0U : EPOLLIN | EPOLLPRI) |
-			(has_to_send(up) ? EPOLLOUT : 0U));
+		(down->ended || down->is_full ? 0U : EPOLLIN) | (has_to_send(up) ? EPOLLOUT : 0U));
 }
 
 static const char well[] = "HTTP/1.1 200 Connection established\r\n\r\n";
@@ -289,7 +280,7 @@ static void begin_moving(struct conn *conn)
 		send(conn->in.fd, well, sizeof(well) - 1, MSG_NOSIGNAL) < 0)
 		finish(conn, EGRESS_WHY_NONE, true);
 	else
-		move_both(conn, 0);
+		move_both(conn);
 }
 
 /* ---- connecting ------------------------------------------------------------------------------- */
@@ -314,6 +305,8 @@ static void try_next(struct conn *conn)
 		if (conn->out.fd < 0)
 			continue;
 		(void)setsockopt(conn->out.fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+		/* Urgent bytes of a server are bytes like others. */
+		(void)setsockopt(conn->out.fd, SOL_SOCKET, SO_OOBINLINE, &one, sizeof(one));
 		address_write(address, conn->report.address);
 		if (connect(conn->out.fd, (const struct sockaddr *)&to, len) == 0 ||
 			errno == EINPROGRESS) {
@@ -332,7 +325,7 @@ static void on_out(struct loop_io *io, uint32_t events)
 	socklen_t len = sizeof(error);
 
 	if (conn->state == CONN_MOVE) {
-		move_both(conn, events);
+		move_both(conn);
 		return;
 	}
 	if (conn->state != CONN_CONNECT)
@@ -508,6 +501,7 @@ static void on_in(struct loop_io *io, uint32_t events)
 {
 	struct conn *conn = container_of(io, struct conn, in);
 
+	(void)events;
 	switch (conn->state) {
 	case CONN_HEAD:
 		read_head(conn);
@@ -516,7 +510,7 @@ static void on_in(struct loop_io *io, uint32_t events)
 		read_hello(conn);
 		return;
 	case CONN_MOVE:
-		move_both(conn, events);
+		move_both(conn);
 		return;
 	case CONN_LOOKUP:
 	case CONN_CONNECT:

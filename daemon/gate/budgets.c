@@ -477,16 +477,13 @@ void budgets_remember(struct budgets *budgets, const struct budget_case *what,
 	}
 }
 
-/* The entry of this case and scope, if there is one.  A uid always has one if there is memory. */
+/* NULL: the case has no such name, or there is no memory. */
 static struct budget_entry *entry_of(struct budgets *budgets, const struct budget_case *what,
 	enum budget_scope scope, int64_t now_us)
 {
 	const char *name = budget_name_in(what, scope);
 
-	if (!name)
-		return NULL;
-	return scope == BUDGET_UID ? budget_entry_for(budgets, scope, what->uid, name, now_us)
-				   : budget_find(budgets, scope, what->uid, name);
+	return name ? budget_entry_for(budgets, scope, what->uid, name, now_us) : NULL;
 }
 
 void budgets_charge_cpu(
@@ -497,7 +494,6 @@ void budgets_charge_cpu(
 
 		if (!entry)
 			continue;
-		budget_age(entry, now_us);
 		entry->used_us = now_us;
 		spending_add(&entry->window, SPENT_CPU_US, cpu_us, 0);
 	}
@@ -507,14 +503,18 @@ bool budgets_cpu_is_spent(struct budgets *budgets, const struct budget_case *wha
 	struct budget_refusal *ret_refusal)
 {
 	for (unsigned i = 0; i < BUDGET_SCOPE_COUNT; i++) {
-		struct budget_entry *entry = entry_of(budgets, what, (enum budget_scope)i, now_us);
+		const struct budget_entry *entry =
+			entry_of(budgets, what, (enum budget_scope)i, now_us);
+		const uint64_t spent = entry ? entry->window.sum[SPENT_CPU_US] / 1000 : 0;
+		const uint64_t most = what->limits[i].cpu_ms;
+		int64_t wait_ms;
 
-		if (!entry)
+		if (!most || spent < most)
 			continue;
-		budget_age(entry, now_us);
-		if (is_refused(budgets, entry, &what->limits[i], 1U << BUDGET_CPU_MS, now_us,
-			    ret_refusal))
-			return true;
+		wait_ms = wait_us(budgets, entry, BUDGET_CPU_MS, most, now_us) / 1000 + 1;
+		*ret_refusal = (struct budget_refusal){ (enum budget_scope)i, BUDGET_CPU_MS, spent,
+			most, wait_ms > 1 ? wait_ms : SOON_MS, budget_is_shared(entry) };
+		return true;
 	}
 	return false;
 }

@@ -136,14 +136,11 @@ void budgets_settle(struct budgets *budgets, struct budget_ticket *ticket,
 void budgets_remember(struct budgets *budgets, const struct budget_case *what,
 	const struct budget_spent *spent, bool of_uid, int64_t age_us, int64_t now_us);
 
-/*
- * Counts cpu time that belongs to no run.  An agent or a task is charged if it has an entry, which all
- * of those have that began a run.
- */
+/* Counts cpu time that belongs to no run. */
 void budgets_charge_cpu(
 	struct budgets *budgets, const struct budget_case *what, uint64_t cpu_us, int64_t now_us);
 
-/* Whether this case has spent its cpu time: then *ret_refusal says how much. */
+/* Whether this case has spent its cpu time, without what runs hold: then *ret_refusal says how much. */
 bool budgets_cpu_is_spent(struct budgets *budgets, const struct budget_case *what, int64_t now_us,
 	struct budget_refusal *ret_refusal);
 

@@ -103,29 +103,26 @@ void session_spent(void *context, const struct session *session, uint64_t cpu_us
 {
 	const struct services *services = context;
 	const struct budget_case what = {
-		.uid = session->uid, .agent = session->agent, .task = session->task
+		.uid = session->uid, .agent = session->masked_agent, .task = session->masked_task
 	};
 
 	budgets_charge_cpu(services->budgets, &what, cpu_us, clock_us());
 }
 
-/* Code of the session runs, so a budget of cpu time holds for it as for a cell. */
-static bool may_spend(struct call *call)
+/* Code of the session is to run, so a budget of cpu time holds for it as for a cell.  False: it is answered. */
+static bool may_spend(struct state_call *state_call)
 {
-	const char *id = value_as_text(value_get(call->params, "session"));
-	const struct session *session = sessions_find(call->services->sessions, id);
-	struct budget_case what = { .uid = call->caller.uid };
+	struct call *call = state_call->call;
+	const struct session *session = state_call->turn.session;
+	const struct allowance_case whom = { session->language,
+		value_as_text(value_get(session->base, "policy")), true, call->caller.uid,
+		call->caller.gid };
+	struct budget_case what = {
+		.uid = session->uid, .agent = session->masked_agent, .task = session->masked_task
+	};
 	struct budget_refusal refusal;
 
-	if (!session || session->uid != call->caller.uid)
-		return true; /* take_turn() says so */
-	what.agent = session->agent;
-	what.task = session->task;
-	allowances_budgets(call->services->config,
-		&(struct allowance_case){ session->language,
-			value_as_text(value_get(session->base, "policy")), true, call->caller.uid,
-			call->caller.gid },
-		what.limits);
+	allowances_budgets(call->services->config, &whom, what.limits);
 	if (!budgets_cpu_is_spent(call->services->budgets, &what, clock_us(), &refusal))
 		return true;
 	call_busy(call, refusal.retry_after_ms,
@@ -151,6 +148,8 @@ static int go_back(struct state_call *state_call)
 	const struct session *session = state_call->turn.session;
 	struct fill map;
 
+	if (session->state != state_call->number && !may_spend(state_call))
+		return 1;
 	/* The client has its answer now; the next turn waits until the state is there (docs/decisions/0153). */
 	if (session->state != state_call->number &&
 		session_go_back(&state_call->turn, state_call->number) < 0)
@@ -164,7 +163,7 @@ static int go_back(struct state_call *state_call)
 /* Code of the session runs: it must be let in as a cell is. */
 void method_session_rollback(struct call *call)
 {
-	if (!admission_refused(call) && may_spend(call))
+	if (!admission_refused(call))
 		take_turn(call, go_back);
 }
 
@@ -247,8 +246,11 @@ static int keep(struct state_call *state_call)
 	if (why)
 		return refuse_keep(state_call, why);
 	if (!states_have(&session->states, session->state) && !state_call->number) {
-		int tried = try_to_keep(state_call);
+		int tried;
 
+		if (!may_spend(state_call))
+			return 1;
+		tried = try_to_keep(state_call);
 		if (tried <= 0)
 			return tried;
 	}
@@ -263,6 +265,6 @@ static int keep(struct state_call *state_call)
 
 void method_session_keep(struct call *call)
 {
-	if (!admission_refused(call) && may_spend(call))
+	if (!admission_refused(call))
 		take_turn(call, keep);
 }

@@ -351,8 +351,14 @@ static void describe(struct request *request, bool went_back)
 static void keep_worker(struct request *request)
 {
 	struct execution *execution = &request->execution;
+	struct session *session = request->session;
+	const struct job_spec *masked = &request->masked.spec;
 
-	session_keep(request->session, execution->worker, &request->queue);
+	if (masked->agent && !session->masked_agent)
+		session->masked_agent = arena_strdup(&session->arena, masked->agent);
+	if (masked->task && !session->masked_task)
+		session->masked_task = arena_strdup(&session->arena, masked->task);
+	session_keep(session, execution->worker, &request->queue);
 	execution->worker = NULL;
 }
 
@@ -362,7 +368,7 @@ static bool can_go_back(const struct request *request)
 	const struct session *session = request->session;
 	const struct worker *worker = request->execution.worker;
 
-	return session->end == SESSION_OPEN && worker && worker->ended &&
+	return session->end == SESSION_OPEN && worker && worker->ended && !worker->doubted &&
 	       states_have(&session->states, session->state);
 }
 

@@ -94,6 +94,13 @@ void artifacts_collected(struct artifacts *artifacts, int status)
 		artifacts->on_end(artifacts->owner);
 }
 
+void artifacts_give_up(struct artifacts *artifacts)
+{
+	artifacts->asked = false;
+	artifacts->cut = true;
+	artifacts_close(artifacts);
+}
+
 void artifacts_close(struct artifacts *artifacts)
 {
 	watch_close(artifacts->pipe);

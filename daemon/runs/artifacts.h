@@ -42,6 +42,9 @@ void artifacts_collected(struct artifacts *artifacts, int status);
 void artifacts_tell_cut(
 	const struct artifacts *artifacts, bool is_readable, struct job_result *result);
 
+/* The collector is late: files are missing, and on_end() is not called any more. */
+void artifacts_give_up(struct artifacts *artifacts);
+
 /* Stops reading and keeps the bytes.  May be called again. */
 void artifacts_close(struct artifacts *artifacts);
 

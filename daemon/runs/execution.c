@@ -28,7 +28,7 @@
 #define DYING_MS         1000  /* for processes that are killed but still exist */
 #define DEADLINE_MS      3000  /* for the slot to set limits, or without any sign of the end */
 #define DEATH_MOST_MS    60000 /* with such signs */
-#define COLLECT_MS       10000 /* for a collector that sends nothing; then its files are missing */
+#define COLLECT_MS       5000  /* for a collector that sends nothing; then its files are missing */
 #define CALLS_PAST_LIMIT 64    /* calls that are answered after the limit `calls` */
 #define CALL_SLACK_BYTES 4096  /* of a call beside its arguments; longer ones end its socket */
 #define ITEM_ARENA_BYTES ((size_t)32 << 20) /* for the values of one item that a shell displays */
@@ -110,6 +110,7 @@ static void give_up_waiting(struct execution *execution)
 		log_event(LOG_LEVEL_WARNING, "artifacts.not_collected",
 			LOG_STR("why", "the collector did not answer in time"));
 		execution->worker->doubted = true;
+		artifacts_give_up(&execution->artifacts);
 		end_execution(execution);
 	} else {
 		on_deadline(execution);

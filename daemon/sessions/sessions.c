@@ -73,7 +73,7 @@ struct session *sessions_find(const struct sessions *sessions, const char *id)
 static void look_at_cpu(struct session *session)
 {
 	if (session->worker)
-		session->cpu_us = worker_cpu_us(session->worker);
+		session->cpu_us = worker_take_cpu_us(session->worker);
 }
 
 static void charge(struct session *session)

@@ -60,6 +60,8 @@ struct session {
 	struct arena arena;       /* holds what the next three point to */
 	const struct value *base; /* the params that its cells share */
 	const char *language, *agent, *task;
+	/* as its cells have them in the record, where secrets are masked; NULL before the first */
+	const char *masked_agent, *masked_task;
 	struct conn *opener;      /* is told when it ends; NULL: it has gone */
 	struct job_limits limits; /* of a cell that asks for no others; some hold for all cells */
 	struct worker *worker;    /* kept between cells, else NULL */

@@ -280,9 +280,9 @@ static int refuse_second(struct reader *reader, const char *word)
 		return err_set(reader->err, ERR_INVALID, "line %u: \"%s\" behind %s = %s: %s",
 			before->line, word, before->name, value,
 			is_unit ? "a unit follows its number without a space, as in 5s or 5mb"
-				: "leave it out, or write a unit such as s or mb without a space");
+				: "leave it out, write a unit such as s or mb without a space, or a list as {a, b}");
 	return err_set(reader->err, ERR_INVALID,
-		"line %u: \"%s\" behind %s = %s: put a value with spaces in double quotes",
+		"line %u: \"%s\" behind %s = %s: put a value with spaces in double quotes, and a list in braces: {a, b}",
 		before->line, word, before->name, value);
 }
 

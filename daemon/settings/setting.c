@@ -41,10 +41,15 @@ static const struct setting *find_limit(const struct setting *top, const char *n
 /* People write "limits.wall_ms = 5s", as reports name a setting. */
 static const struct setting *section_before_dot(const struct setting *table, const char *name)
 {
+	const char *dot = strchr(name, '.');
+	const struct setting *row;
 	char section[64];
 
-	cut_printf(section, sizeof(section), "%.*s", (int)strcspn(name, "."), name);
-	return strchr(name, '.') ? setting_named(table, section) : NULL;
+	if (!dot || !dot[1])
+		return NULL;
+	cut_printf(section, sizeof(section), "%.*s", (int)(dot - name), name);
+	row = setting_named(table, section);
+	return row && row->type == SETTING_SECTION ? row : NULL;
 }
 
 static int refuse_unknown(const struct config_item *item, const struct setting *table,

@@ -251,6 +251,11 @@ void knobs_begin(const struct knobs *knobs, struct knob_counts *ret_counts)
 		ret_counts->memory_peak = read_peak(knobs);
 }
 
+void knobs_begin_cpu(const struct knobs *knobs, struct knob_counts *counts)
+{
+	read_cpu(knobs->fds[KNOB_CPU_USAGE], &counts->cpu_user_us, &counts->cpu_sys_us);
+}
+
 uint64_t knobs_memory_peak(const struct knobs *knobs, const struct knob_counts *before)
 {
 	uint64_t peak = read_peak(knobs);

@@ -54,6 +54,9 @@ int knobs_set(struct knobs *knobs, const struct job_limits *limits);
 
 /* Reads the counters before a run, and resets the memory peak where the kernel allows it. */
 void knobs_begin(const struct knobs *knobs, struct knob_counts *ret_counts);
+
+/* Begins to count cpu time anew, and nothing else. */
+void knobs_begin_cpu(const struct knobs *knobs, struct knob_counts *counts);
 void knobs_count(const struct knobs *knobs, struct knob_counts *ret_counts);
 uint64_t knobs_cpu_us(const struct knobs *knobs);
 

@@ -796,13 +796,14 @@ uint64_t worker_memory(const struct worker *worker)
 	return knobs_memory_now(&worker->knobs) + held_elsewhere(worker, -1);
 }
 
-uint64_t worker_cpu_us(const struct worker *worker)
+uint64_t worker_take_cpu_us(struct worker *worker)
 {
 	uint64_t cpu_us = knobs_since(worker->knobs.rest_cpu_us, knobs_cpu_us(&worker->knobs));
 
 	for (unsigned i = 0; i < worker->leaf_count; i++)
 		cpu_us += knobs_since(
 			worker->leaves[i].rest_cpu_us, knobs_cpu_us(&worker->leaves[i]));
+	knobs_begin_cpu(&worker->knobs, &worker->before);
 	return cpu_us;
 }
 

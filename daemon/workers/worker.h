@@ -204,8 +204,11 @@ int worker_limit(struct worker *worker, const struct job_limits *limits);
 /* The memory of the worker and of its kept states. */
 uint64_t worker_memory(const struct worker *worker);
 
-/* Used in all cgroups of its session.  Of an interval, the difference counts. */
-uint64_t worker_cpu_us(const struct worker *worker);
+/*
+ * Used in all cgroups of its session.  Of an interval, the difference counts.  The next cell's record
+ * begins behind it.
+ */
+uint64_t worker_take_cpu_us(struct worker *worker);
 
 /* Makes the kernel give up so much that it holds for the worker and can get again, such as pages of files. */
 void worker_shrink(struct worker *worker, uint64_t bytes);

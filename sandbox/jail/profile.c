@@ -25,9 +25,8 @@ static const struct rlimit_row zygote_rlimits[] = {
 };
 
 static const struct rlimit_row helper_rlimits[] = {
-	{ RLIMIT_FSIZE, 0 },
-	{ RLIMIT_NOFILE, 16384 }, /* for a connection: two sockets and two pipes */
-	{ RLIMIT_NOFILE, 16 },    /* the last row is not for ced-egress */
+	{ RLIMIT_FSIZE, 0 }, { RLIMIT_NOFILE, 16384 }, /* for a connection: two sockets */
+	{ RLIMIT_NOFILE, 16 },                         /* the last row is not for ced-egress */
 };
 
 /* ---- zygote: an interpreter, its slots and their workers ----------------------------------- */

@@ -3,8 +3,9 @@
 import os
 import signal
 import sys
+import time
 
-from still import stands_still
+from still import stands_still, ticks
 from wire import Client, done, eq, lives, mark, marked, ok, wait_until
 
 SPAWNER = int(sys.argv[1])
@@ -209,7 +210,20 @@ hello.close(); job_end.close(); say(AGREED)''') + "serve(attack)")
 session.is_over_or_goes_on()
 session.answer("the hostile worker says that this cell is over")
 answered = client.receive(client.send("session.rollback", session=session.id, state=2))
-wait_until(lambda: len(marked(SPAWNER, MARK)) >= 1)
+
+
+def standing():
+    """Those of the session, when none of them computes any more; the worker before it dies meanwhile."""
+    try:
+        found = marked(SPAWNER, MARK)
+        used = [ticks(pid) for pid in found]
+        time.sleep(0.2)
+        return found == marked(SPAWNER, MARK) and used == [ticks(pid) for pid in found] and found
+    except FileNotFoundError:
+        return []
+
+
+wait_until(standing, 5)
 computing = marked(SPAWNER, MARK)
 ok(answered[0] is None and computing, "a state that computes in threads, once woken", answered)
 for pid in computing:
@@ -301,6 +315,11 @@ session.cell(PRELUDE)
 session.cell(body_of(BURNS) + "serve(attack)")
 session.cell("another one, of which the worker only says that it ended")
 before, gone, error = spent("burner"), 0, None
+client.call("session.rollback", session=session.id, state=2)
+session.is_over_or_goes_on()
+result = session.cell("one that does nothing itself")
+ok(result["metrics"]["cpu_user_us"] + result["metrics"]["cpu_sys_us"] < 800000, "no cell's record has that time", result["metrics"])
+ok(1000 <= spent("burner") - before < 1800, "nor is it charged twice", spent("burner") - before)
 while gone < 12 and not error:
     error, _ = client.receive(client.send("session.rollback", session=session.id, state=2 + gone % 2))
     gone += not error
@@ -308,6 +327,8 @@ while gone < 12 and not error:
 ok(error and error["code"] == "busy" and 'agent "burner"' in error["message"] and error["data"]["retry_after_ms"] > 0,
    f"states that work when they are woken spend their agent's cpu time: after {gone} they are not woken any more", error)
 ok(before < 1500 <= spent("burner") < 9000, f"which the budget shows: {before} ms before, {spent('burner')} ms after")
+client.call("session.keep", session=session.id)  # it is kept: nothing of it has to run
+client.call("session.drop", session=session.id, state=session.row()["state"])
 error, _ = client.receive(client.send("session.keep", session=session.id))
 eq(error and error["code"], "busy", "nor kept")
 error, result = session.answer("1")

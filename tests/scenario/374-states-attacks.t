@@ -9,7 +9,7 @@ workers_min = 4
 workers_max = 4
 workers_reserve = 0
 sessions_per_uid = 8
-budget_agent { cpu_ms = 3s }
+budget_agent { cpu_ms = 4s }
 CONF
 chmod 644 "$ced_folder/ced.conf"
 ced_arguments=(--config "$ced_folder/ced.conf")

@@ -94,7 +94,7 @@ ok(wait_until(lambda: run()["outcome"] == "ok" and runtime()["warm"] >= 2), "and
 FILES = """
 import pathlib, time
 for number in range(200): pathlib.Path(f"{number}.txt").write_bytes(bytes(250_000))
-time.sleep(1)
+time.sleep(3)
 print("done")
 raise SystemExit(3)
 """
@@ -106,7 +106,7 @@ def held_up():
     ends = []
     thread = threading.Thread(target=lambda: ends.append(run(FILES, artifacts=["*.txt"], limits=LIMITS)))
     thread.start()
-    wait_until(lambda: runtime()["running"] == 1)
+    wait_until(lambda: runtime()["running"] == 1 and runtime()["warm"] >= 2)  # nothing else is made now
     slots = below(zygotes())
     known = set(below(slots))
     while thread.is_alive():
