@@ -43,14 +43,12 @@ static struct sock_filter code[] = {
 	ALLOW(__NR_setsockopt),
 	ALLOW(__NR_getsockopt),
 	ALLOW(__NR_getsockname),
-	/* the daemon, names, the host's addresses */
+	/* the daemon, names, the host's routes */
 	ALLOW(__NR_recvmsg),
 	ALLOW(__NR_sendmsg),
 	ALLOW(__NR_poll),
 	ALLOW(__NR_fcntl),
 	ALLOW(__NR_ioctl),
-	ALLOW(__NR_bind),
-	ALLOW(__NR_getpid),
 	/* memory and clocks */
 	ALLOW(__NR_brk),
 	ALLOW(__NR_munmap),
@@ -79,7 +77,7 @@ static struct sock_filter code[] = {
 	BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, MAP_ANONYMOUS, 0, 1),
 	RETURN(SECCOMP_RET_ALLOW),
 	RETURN(SECCOMP_RET_KILL_PROCESS),
-	/* Streams and datagrams of the internet; a list of the host's addresses. */
+	/* Streams and datagrams of the internet; questions about the host's routes. */
 	IF_NOT(__NR_socket, 11),
 	LOAD(args[0]),
 	IF_NOT(AF_NETLINK, 3),

@@ -70,20 +70,13 @@ struct session *sessions_find(const struct sessions *sessions, const char *id)
 
 /* ---- cpu time between cells ------------------------------------------------------------------ */
 
-static void look_at_cpu(struct session *session)
-{
-	if (session->worker)
-		session->cpu_us = worker_take_cpu_us(session->worker);
-}
-
 static void charge(struct session *session)
 {
 	const struct sessions *sessions = session->sessions;
-	const uint64_t before = session->cpu_us;
+	const uint64_t used_us = session->worker ? worker_take_cpu_us(session->worker) : 0;
 
-	look_at_cpu(session);
-	if (session->cpu_us > before)
-		sessions->on_spent(sessions->context, session, session->cpu_us - before);
+	if (used_us)
+		sessions->on_spent(sessions->context, session, used_us);
 }
 
 /* ---- the end -------------------------------------------------------------------------------- */
@@ -499,5 +492,4 @@ void session_keep(struct session *session, struct worker *worker, struct queue_e
 	if (share->fair.lane)
 		queue_hand_over(share, &session->share);
 	worker_keep(worker, &kept_events, session);
-	look_at_cpu(session);
 }

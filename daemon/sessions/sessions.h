@@ -57,7 +57,7 @@ struct session {
 	struct sessions *sessions;
 	char id[RUN_ID_LEN + 1];
 	uint32_t uid;
-	struct arena arena;       /* holds what the next three point to */
+	struct arena arena;       /* holds what the next lines point to, up to the opener */
 	const struct value *base; /* the params that its cells share */
 	const char *language, *agent, *task;
 	/* as its cells have them in the record, where secrets are masked; NULL before the first */
@@ -66,7 +66,6 @@ struct session {
 	struct job_limits limits; /* of a cell that asks for no others; some hold for all cells */
 	struct worker *worker;    /* kept between cells, else NULL */
 	struct queue_entry share; /* counts the worker for its user, between cells and in them */
-	uint64_t cpu_us;          /* of the worker, when it was last looked at */
 	struct states states;     /* that are kept */
 	uint32_t state;           /* where it stands: the last cell that happened; 0: none has */
 	bool keeps_next;          /* when the turn ends, the state is kept */

@@ -24,7 +24,7 @@ struct reader {
 	const char *at;
 	unsigned line;
 	struct token token;               /* the current token */
-	const struct config_item *before; /* the current item, or NULL */
+	const struct config_item *before; /* the last whole item of this section, or NULL */
 	struct err *err;
 };
 

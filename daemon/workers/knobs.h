@@ -18,11 +18,10 @@ struct knobs {
 	uint64_t memory_set; /* the values written last, so as not to write them again */
 	uint64_t pids_set;
 	uint64_t cpu_set;
-	uint64_t held_bytes;  /* of the memory limit, in other leaves of the same session */
-	uint64_t rest_bytes;  /* of earlier sessions, such as files in the kernel's cache */
-	uint64_t rest_cpu_us; /* used by earlier sessions */
-	bool stands;          /* it was told to stand still */
-	bool is_first;        /* the leaf that the slot's workers enter */
+	uint64_t held_bytes; /* of the memory limit, in other leaves of the same session */
+	uint64_t rest_bytes; /* of earlier sessions, such as files in the kernel's cache */
+	bool stands;         /* it was told to stand still */
+	bool is_first;       /* the leaf that the slot's workers enter */
 };
 
 /* The values of the counters at one moment. */

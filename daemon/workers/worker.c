@@ -765,7 +765,6 @@ void worker_add_leaf(struct worker *worker, struct knobs *knobs)
 	knobs_settle(leaf);
 	leaf->rest_bytes =
 		knobs_memory_now(leaf); /* the cgroup may have been an earlier session's */
-	leaf->rest_cpu_us = knobs_cpu_us(leaf);
 	worker->leaf_count++;
 }
 
@@ -798,13 +797,10 @@ uint64_t worker_memory(const struct worker *worker)
 
 uint64_t worker_take_cpu_us(struct worker *worker)
 {
-	uint64_t cpu_us = knobs_since(worker->knobs.rest_cpu_us, knobs_cpu_us(&worker->knobs));
+	const uint64_t until_us = worker->before.cpu_user_us + worker->before.cpu_sys_us;
 
-	for (unsigned i = 0; i < worker->leaf_count; i++)
-		cpu_us += knobs_since(
-			worker->leaves[i].rest_cpu_us, knobs_cpu_us(&worker->leaves[i]));
 	knobs_begin_cpu(&worker->knobs, &worker->before);
-	return cpu_us;
+	return knobs_since(until_us, worker->before.cpu_user_us + worker->before.cpu_sys_us);
 }
 
 void worker_shrink(struct worker *worker, uint64_t bytes)

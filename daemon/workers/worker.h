@@ -205,8 +205,8 @@ int worker_limit(struct worker *worker, const struct job_limits *limits);
 uint64_t worker_memory(const struct worker *worker);
 
 /*
- * Used in all cgroups of its session.  Of an interval, the difference counts.  The next cell's record
- * begins behind it.
+ * What it has used since it was kept, or woken; the next cell's record begins behind that.  Its other
+ * leaves stand still, so nothing is used there.
  */
 uint64_t worker_take_cpu_us(struct worker *worker);
 

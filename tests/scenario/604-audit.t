@@ -108,6 +108,9 @@ if [[ $(id -u) == 0 ]]; then
 	chmod 666 "$CED_SOCKET"
 	chmod 755 "$ced_folder"
 	programs=$(ced_programs)
+	exits 1 "who is no administrator exports nothing" setpriv --reuid 65533 --regid 65533 --clear-groups \
+		"$programs/bin/cectl" audit export
+	is "$out" "" "not even the first line"
 	exits 1 "who is no administrator verifies nothing" setpriv --reuid 65533 --regid 65533 --clear-groups \
 		"$programs/bin/cectl" audit verify
 	like "$err" 'forbidden' "and is told why"

@@ -101,12 +101,13 @@ raise SystemExit(3)
 LIMITS = {"wall_ms": 60000, "disk_bytes": 64 << 20, "artifact_count": 256, "artifact_bytes": 64 << 20}
 
 
-def held_up():
-    """The result of a run whose collector was stopped, or None."""
+def held_up(**params):
+    """The result of a run or cell whose collector was stopped, or None."""
     ends = []
-    thread = threading.Thread(target=lambda: ends.append(run(FILES, artifacts=["*.txt"], limits=LIMITS)))
+    thread = threading.Thread(target=lambda: ends.append(run(FILES, artifacts=["*.txt"], **params)))
     thread.start()
     wait_until(lambda: runtime()["running"] == 1 and runtime()["warm"] >= 2)  # nothing else is made now
+    time.sleep(0.5)  # the program makes its files; whatever is forked for it is there
     slots = below(zygotes())
     known = set(below(slots))
     while thread.is_alive():
@@ -119,11 +120,31 @@ def held_up():
 
 
 ok(wait_until(lambda: runtime()["warm"] >= 2), "all workers are ready")
-result = next(filter(None, (held_up() for _ in range(20))), None)
+result = next(filter(None, (held_up(limits=LIMITS) for _ in range(20))), None)
 ok(result and (result["outcome"], result["exit_code"], result["stdout"]) == ("exit", 3, "done\n"),
    "a run whose files come too late is told how it ended, and that files are missing",
    result and {key: result.get(key) for key in ("outcome", "reason", "exit_code", "artifacts_skipped")})
 ok(wait_until(lambda: run()["outcome"] == "ok" and runtime()["warm"] >= 2), "and its place is made anew")
+
+# The same in a cell: its session ends, since nobody knows when its slot can do something else.
+def held_up_cell():
+    client = Client(timeout=120)
+    session = client.call("session.open", language="python", states=2, limits=LIMITS)["session"]
+    client.call("run", session=session, code="x = 1")
+    client.call("session.keep", session=session)  # its state is kept before the next cell
+    result = held_up(session=session)
+    left = [row["session"] for row in client.call("session.list")["sessions"]]
+    client.receive(client.send("session.close", session=session))
+    client.close()
+    return result and (result, left)
+
+
+if os.getuid() == 0:
+    result, left = next(filter(None, (held_up_cell() for _ in range(20))), (None, None))
+    ok(result and (result["outcome"], result["exit_code"], result["session"].get("why")) == ("exit", 3, "killed") and not left,
+       "a cell whose files come too late is told how it ended, and its session ends",
+       result and {key: result.get(key) for key in ("outcome", "reason", "exit_code", "session")})
+    ok(wait_until(lambda: run()["outcome"] == "ok" and runtime()["warm"] >= 2), "and its place is made anew, too")
 
 # The zygote stops, and its slots are lost.
 first = stop(zygotes())
