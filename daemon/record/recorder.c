@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "daemon/loop/bell.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
 #include "proto/base/log.h"
@@ -43,7 +44,7 @@ struct recorder {
 	unsigned looks;             /* the thread's: checks since the mark was written */
 	bool untidy;                /* the thread's: has logged that tidying failed */
 	bool unmarked;              /* the thread's: has logged that writing the mark failed */
-	uv_async_t news;
+	struct bell *bell;
 	struct err trouble;              /* the loop's copy of `ails` */
 	struct err stall;                /* the loop's: the disk does not answer */
 	struct store_long_log held_told; /* the loop's copy of `held` */
@@ -322,7 +323,7 @@ static void probe(struct recorder *recorder)
 	recorder->held = held;
 	if (err.code == ERR_NONE || store_trouble(&err))
 		recorder->ails = err;
-	(void)uv_async_send(&recorder->news);
+	bell_ring(recorder->bell);
 }
 
 /* Logs a failure once, until a write has succeeded. Without the lock. */
@@ -370,7 +371,7 @@ static void recorder_look(struct recorder *recorder)
 	}
 	come_back(recorder);
 	if (note_held(recorder, &held) || store_trouble(&err))
-		(void)uv_async_send(&recorder->news);
+		bell_ring(recorder->bell);
 	if (store_trouble(&err))
 		recorder->ails = err;
 }
@@ -425,7 +426,9 @@ static void *recorder_run(void *context)
 		note_trouble(recorder, &batch, &around);
 		(void)note_held(recorder, &held);
 		give_back(recorder, &batch);
-		(void)uv_async_send(&recorder->news);
+		pthread_mutex_unlock(&recorder->lock);
+		bell_ring(recorder->bell); /* the loop may run at once, and takes the lock */
+		pthread_mutex_lock(&recorder->lock);
 	}
 	pthread_mutex_unlock(&recorder->lock);
 	return NULL;
@@ -524,9 +527,9 @@ static void on_watch(void *owner)
 	recorder->stall.sys_errno = ETIMEDOUT;
 }
 
-static void on_news(uv_async_t *news)
+static void on_rung(void *owner)
 {
-	tell_done(news->data);
+	tell_done(owner);
 }
 
 static int start_thread(struct recorder *recorder)
@@ -547,22 +550,21 @@ struct recorder *recorder_start(
 {
 	struct recorder *recorder = calloc(1, sizeof(*recorder));
 
-	if (!recorder || uv_async_init(loop, &recorder->news, on_news) < 0) {
-		free(recorder);
+	if (!recorder) {
 		store_close(store);
 		(void)err_set(err, ERR_MEMORY, "no memory for the recorder");
 		return NULL;
 	}
-	recorder->news.data = recorder;
 	recorder->store = store;
 	recorder->most = most;
 	list_init(&recorder->waiting);
 	list_init(&recorder->done);
+	recorder->bell = bell_new(loop, on_rung, recorder, err);
 	recorder->watch = timer_new(loop, WATCH_MS, WATCH_MS, on_watch, recorder);
-	if (!recorder->watch || start_thread(recorder) < 0) {
+	if (!recorder->bell || !recorder->watch || start_thread(recorder) < 0) {
 		store_close(store);
 		(void)err_set(err, ERR_SYSTEM, "no thread for the recorder");
-		return NULL; /* the daemon ends now; the async handle goes with the loop */
+		return NULL; /* the daemon ends now; the timer goes with the loop */
 	}
 	return recorder;
 }
@@ -620,15 +622,6 @@ void recorder_counts(const struct recorder *recorder, uint64_t *ret_commits, uin
 	pthread_mutex_unlock(lock);
 }
 
-static void on_news_closed(uv_handle_t *handle)
-{
-	struct recorder *recorder = handle->data;
-
-	pthread_cond_destroy(&recorder->work);
-	pthread_mutex_destroy(&recorder->lock);
-	free(recorder);
-}
-
 void recorder_close(struct recorder *recorder)
 {
 	if (!recorder)
@@ -641,5 +634,8 @@ void recorder_close(struct recorder *recorder)
 	timer_close(recorder->watch);
 	tell_done(recorder);
 	store_close(recorder->store);
-	uv_close((uv_handle_t *)&recorder->news, on_news_closed);
+	bell_close(recorder->bell);
+	pthread_cond_destroy(&recorder->work);
+	pthread_mutex_destroy(&recorder->lock);
+	free(recorder);
 }

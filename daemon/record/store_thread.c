@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "daemon/loop/bell.h"
 #include "proto/base/container.h"
 
 #define LOWEST_NICE       19
@@ -24,7 +25,7 @@ struct store_thread {
 	atomic_bool stop;
 	char *folder;
 	struct store *store; /* the thread's; opened for its first task */
-	uv_async_t news;
+	struct bell *bell;
 };
 
 /* ---- on the thread -------------------------------------------------------------------------- */
@@ -69,7 +70,9 @@ static void *store_thread_run(void *context)
 		run_task(thread, task);
 		pthread_mutex_lock(&thread->lock);
 		list_append(&thread->over, &task->link);
-		(void)uv_async_send(&thread->news);
+		pthread_mutex_unlock(&thread->lock);
+		bell_ring(thread->bell);
+		pthread_mutex_lock(&thread->lock);
 	}
 	pthread_mutex_unlock(&thread->lock);
 	store_close(thread->store);
@@ -103,9 +106,9 @@ static void take_over(struct store_thread *thread, struct list *from, struct lis
 	pthread_mutex_unlock(&thread->lock);
 }
 
-static void on_news(uv_async_t *news)
+static void on_rung(void *owner)
 {
-	struct store_thread *thread = news->data;
+	struct store_thread *thread = owner;
 	struct list tasks;
 
 	take_over(thread, &thread->over, &tasks);
@@ -126,19 +129,17 @@ struct store_thread *store_thread_start(uv_loop_t *loop, const char *folder, str
 
 	if (thread)
 		thread->folder = strdup(folder);
-	if (!thread || !thread->folder || uv_async_init(loop, &thread->news, on_news) < 0) {
-		if (thread)
-			free(thread->folder);
+	if (!thread || !thread->folder) {
 		free(thread);
 		(void)err_set(err, ERR_MEMORY, "no memory for the thread of the store");
 		return NULL;
 	}
-	thread->news.data = thread;
 	list_init(&thread->waiting);
 	list_init(&thread->over);
-	if (start_thread(thread) < 0) {
+	thread->bell = bell_new(loop, on_rung, thread, err);
+	if (!thread->bell || start_thread(thread) < 0) {
 		(void)err_set(err, ERR_SYSTEM, "the thread of the store cannot be started");
-		return NULL; /* the daemon ends now; the async handle goes with the loop */
+		return NULL; /* the daemon ends now */
 	}
 	return thread;
 }
@@ -151,16 +152,6 @@ void store_thread_put(struct store_thread *thread, struct store_task *task)
 	list_append(&thread->waiting, &task->link);
 	pthread_mutex_unlock(&thread->lock);
 	pthread_cond_signal(&thread->work);
-}
-
-static void on_news_closed(uv_handle_t *handle)
-{
-	struct store_thread *thread = handle->data;
-
-	pthread_cond_destroy(&thread->work);
-	pthread_mutex_destroy(&thread->lock);
-	free(thread->folder);
-	free(thread);
 }
 
 void store_thread_close(struct store_thread *thread)
@@ -182,5 +173,9 @@ void store_thread_close(struct store_thread *thread)
 		(void)err_set(&container_of(at, struct store_task, link)->err, ERR_CLOSED,
 			"the daemon is closing");
 	tasks_report(&tasks);
-	uv_close((uv_handle_t *)&thread->news, on_news_closed);
+	bell_close(thread->bell);
+	pthread_cond_destroy(&thread->work);
+	pthread_mutex_destroy(&thread->lock);
+	free(thread->folder);
+	free(thread);
 }
