@@ -234,6 +234,25 @@ void footprint_collapse(int proc)
 	(void)procfs_each_mapping(proc, collapse_line, NULL, NULL);
 }
 
+/*
+ * The kernel has made the pages.  Where it keeps page tables of its own for the processor (in a virtual
+ * machine without nested paging), the first access to each page still costs a trap.
+ */
+static void enter(const struct iovec *range)
+{
+	const volatile char *bytes = range->iov_base;
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	for (size_t at = 0; at < range->iov_len; at += page)
+		(void)bytes[at];
+}
+
+static void touch_range(const struct iovec *range, int advice)
+{
+	if (madvise(range->iov_base, range->iov_len, advice) == 0)
+		enter(range);
+}
+
 /* One call for all ranges where the kernel can do it; it ends at the first range that fails. */
 static unsigned touch_ranges(const struct footprint_ranges *ranges, int advice)
 {
@@ -247,8 +266,9 @@ static unsigned touch_ranges(const struct footprint_ranges *ranges, int advice)
 
 		if (done >= (long)range->iov_len) {
 			done -= (long)range->iov_len;
+			enter(range);
 		} else {
-			(void)madvise(range->iov_base, range->iov_len, advice);
+			touch_range(range, advice);
 			calls++;
 		}
 	}
@@ -263,16 +283,12 @@ bool footprint_is_known(void)
 	return own && own->writes.count > 0;
 }
 
-static void advise(const struct footprint_ranges *ranges, int advice)
-{
-	for (size_t i = 0; i < ranges->count; i++)
-		(void)madvise(ranges->ranges[i].iov_base, ranges->ranges[i].iov_len, advice);
-}
-
 void footprint_touch_again(void)
 {
-	advise(&own->writes, MADV_POPULATE_WRITE);
-	advise(&own->reads, MADV_POPULATE_READ);
+	for (size_t i = 0; i < own->writes.count; i++)
+		touch_range(&own->writes.ranges[i], MADV_POPULATE_WRITE);
+	for (size_t i = 0; i < own->reads.count; i++)
+		touch_range(&own->reads.ranges[i], MADV_POPULATE_READ);
 }
 
 unsigned footprint_touch(const struct footprint *footprint)

@@ -8,6 +8,9 @@
  * pages of files it has read.  What at least three of five learners have touched is the footprint: a
  * page costs every worker something, whether its job needs the page or not.
  *
+ * The worker also reads a byte of each, since in some virtual machines the first access to a page costs
+ * much, even if the kernel has made it.
+ *
  * Nothing depends on this being complete or right: a missing page faults as usual.
  */
 #pragma once
