@@ -38,6 +38,7 @@
 #include "sandbox/filter/syscalls_runtime.h"
 #include "sandbox/jail_env.h"
 #include "sandbox/runtimes/python/audit.h"
+#include "sandbox/runtimes/python/gaps.h"
 #include "sandbox/runtimes/python/processors.h"
 #include "sandbox/runtimes/python/refusals.h"
 #include "sandbox/runtimes/python/run_program.h"
@@ -233,6 +234,7 @@ static PyObject *ced_serve(PyObject *self, PyObject *args)
 	if (!PyArg_ParseTuple(args, "OOy", &parts, &samples, &version) || take_parts(parts) < 0)
 		return NULL;
 	run_program_begin(&harness);
+	gaps_fill(PyLong_AsLong(PySys_GetObject("hexversion")));
 	learn(samples);
 	result = zygote_serve(&zygote, version, &err);
 	if (result < 0)
