@@ -20,10 +20,6 @@
 #define LARGE_STEP 16
 #define LARGE_HEAD 8
 
-/* glibc has it since 2.33.  Other C libraries do not. */
-/* NOLINTNEXTLINE(readability-identifier-naming) */
-struct mallinfo2 mallinfo2(void) __attribute__((weak));
-
 /* Takes blocks until one begins a new pool.  Then the others are full. */
 static void fill_pools(size_t size, uintptr_t pool)
 {
@@ -39,6 +35,9 @@ static void fill_pools(size_t size, uintptr_t pool)
 	}
 }
 
+/* mallinfo2() is glibc's, since 2.33.  Elsewhere the gaps between larger blocks stay. */
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
+
 /* Takes blocks until one is cut from the heap's end.  Then no gap below is large enough. */
 static void fill_below(uintptr_t end, size_t size)
 {
@@ -49,16 +48,27 @@ static void fill_below(uintptr_t end, size_t size)
 	free(block);
 }
 
+static void fill_heap(void)
+{
+	const uintptr_t end = (uintptr_t)sbrk(0) - mallinfo2().keepcost;
+
+	for (size_t size = LARGE_MOST; size > LARGE_STEP; size -= LARGE_STEP)
+		fill_below(end, size - LARGE_HEAD);
+}
+
+#else
+
+static void fill_heap(void)
+{
+}
+
+#endif
+
 void gaps_fill(long hexversion)
 {
 	const uintptr_t pool = hexversion >= VERSION_OF_POOLS ? POOL_BYTES : POOL_BYTES_OLD;
-	uintptr_t end;
 
 	for (size_t size = SMALL_MOST; size > 0; size -= SMALL_STEP)
 		fill_pools(size, pool);
-	if (!mallinfo2)
-		return;
-	end = (uintptr_t)sbrk(0) - mallinfo2().keepcost;
-	for (size_t size = LARGE_MOST; size > LARGE_STEP; size -= LARGE_STEP)
-		fill_below(end, size - LARGE_HEAD);
+	fill_heap();
 }
