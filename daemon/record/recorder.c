@@ -123,6 +123,14 @@ static void come_back(struct recorder *recorder)
 	recorder->asked_ms = 0;
 }
 
+/* The loop may run at once, and takes the lock.  The lock is held, except for the ring. */
+static void tell_loop(struct recorder *recorder)
+{
+	pthread_mutex_unlock(&recorder->lock);
+	bell_ring(recorder->bell);
+	pthread_mutex_lock(&recorder->lock);
+}
+
 /* Moves waiting records to the end of the batch, up to the most that one commit takes. */
 static void fill_batch(struct recorder *recorder, struct batch *batch)
 {
@@ -323,7 +331,7 @@ static void probe(struct recorder *recorder)
 	recorder->held = held;
 	if (err.code == ERR_NONE || store_trouble(&err))
 		recorder->ails = err;
-	bell_ring(recorder->bell);
+	tell_loop(recorder);
 }
 
 /* Logs a failure once, until a write has succeeded. Without the lock. */
@@ -360,6 +368,7 @@ static void recorder_look(struct recorder *recorder)
 	struct store_long_log held = recorder->held;
 	struct err err = ERR_INIT;
 	struct err why = ERR_INIT;
+	bool is_news;
 
 	go_in(recorder);
 	if (store_check_files(recorder->store, &err) == 0)
@@ -370,10 +379,11 @@ static void recorder_look(struct recorder *recorder)
 		tell_mark(recorder, store_mark_now(recorder->store, &why), &why);
 	}
 	come_back(recorder);
-	if (note_held(recorder, &held) || store_trouble(&err))
-		bell_ring(recorder->bell);
+	is_news = note_held(recorder, &held) || store_trouble(&err);
 	if (store_trouble(&err))
 		recorder->ails = err;
+	if (is_news)
+		tell_loop(recorder);
 }
 
 static void wait_for_work(struct recorder *recorder)
@@ -426,9 +436,7 @@ static void *recorder_run(void *context)
 		note_trouble(recorder, &batch, &around);
 		(void)note_held(recorder, &held);
 		give_back(recorder, &batch);
-		pthread_mutex_unlock(&recorder->lock);
-		bell_ring(recorder->bell); /* the loop may run at once, and takes the lock */
-		pthread_mutex_lock(&recorder->lock);
+		tell_loop(recorder);
 	}
 	pthread_mutex_unlock(&recorder->lock);
 	return NULL;
@@ -560,11 +568,16 @@ struct recorder *recorder_start(
 	list_init(&recorder->waiting);
 	list_init(&recorder->done);
 	recorder->bell = bell_new(loop, on_rung, recorder, err);
+	if (!recorder->bell) {
+		store_close(store);
+		free(recorder);
+		return NULL;
+	}
 	recorder->watch = timer_new(loop, WATCH_MS, WATCH_MS, on_watch, recorder);
-	if (!recorder->bell || !recorder->watch || start_thread(recorder) < 0) {
+	if (!recorder->watch || start_thread(recorder) < 0) {
 		store_close(store);
 		(void)err_set(err, ERR_SYSTEM, "no thread for the recorder");
-		return NULL; /* the daemon ends now; the timer goes with the loop */
+		return NULL; /* the daemon ends now; timer and bell go with the loop */
 	}
 	return recorder;
 }

@@ -129,17 +129,21 @@ struct store_thread *store_thread_start(uv_loop_t *loop, const char *folder, str
 
 	if (thread)
 		thread->folder = strdup(folder);
-	if (!thread || !thread->folder) {
-		free(thread);
+	if (!thread || !thread->folder)
 		(void)err_set(err, ERR_MEMORY, "no memory for the thread of the store");
+	else
+		thread->bell = bell_new(loop, on_rung, thread, err);
+	if (!thread || !thread->bell) {
+		if (thread)
+			free(thread->folder);
+		free(thread);
 		return NULL;
 	}
 	list_init(&thread->waiting);
 	list_init(&thread->over);
-	thread->bell = bell_new(loop, on_rung, thread, err);
-	if (!thread->bell || start_thread(thread) < 0) {
+	if (start_thread(thread) < 0) {
 		(void)err_set(err, ERR_SYSTEM, "the thread of the store cannot be started");
-		return NULL; /* the daemon ends now */
+		return NULL; /* the daemon ends now; the bell goes with the loop */
 	}
 	return thread;
 }

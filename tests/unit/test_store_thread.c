@@ -157,7 +157,7 @@ TEST(without_memory_there_is_no_caretaker)
 	uv_loop_t loop;
 
 	(void)uv_loop_init(&loop);
-	for (unsigned nth = 1; nth <= 2; nth++) {
+	for (unsigned nth = 1; nth <= 3; nth++) {
 		fault_arm(FAULT_ALLOC, nth);
 		CHECK(store_thread_start(&loop, "/nonexistent", &err) == NULL);
 		fault_disarm();

@@ -7,5 +7,5 @@
  */
 #pragma once
 
-/* `hexversion`: of the interpreter. */
+/* `hexversion`: of the interpreter.  Takes at most some MiB, whatever the heap looks like. */
 void gaps_fill(long hexversion);
