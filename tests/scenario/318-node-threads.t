@@ -63,4 +63,21 @@ performance.mark("a"); const [{ startTime }] = performance.getEntriesByName("a")
 console.log(now >= startTime && now - startTime < 60000, Math.abs(performance.timeOrigin + now - Date.now()) < 1000, process.pid);'
 js 0 true "a timer counts from now" '
 const began = Date.now(); setTimeout(() => console.log(Date.now() - began >= 99), 100);'
+
+# --- a zygote that is not young -------------------------------------------------------------------
+
+# Eight seconds after its start V8 looks for memory to give back.  A worker whose clock begins with that of
+# its zygote would do it in each run.
+age='console.log(Math.round(performance.now()))'
+collections='
+const { PerformanceObserver } = require("perf_hooks"); let count = 0;
+new PerformanceObserver((list) => count += list.getEntries().length).observe({ entryTypes: ["gc"] });
+setTimeout(() => console.log(count), 1000);'
+for ((i = 0; i < 60; i++)); do
+	[[ $(cectl run -l javascript -c "$age") -lt 9000 ]] || break
+	sleep 0.5
+done
+[[ $i -lt 60 ]]
+ok $? "the clock of a worker is that of its zygote"
+js 0 0 "a small program of an old zygote collects no garbage" "$collections"
 done_testing

@@ -68,14 +68,16 @@ static void ask_version(const char *interpreter, char ret_version[VERSION_MAX])
 
 /*
  * The interpreter becomes the zygote itself: node/ced_node.c.  Each worker starts its engine's threads
- * anew, so it has one.
+ * anew, so it has one.  Eight seconds after its start, V8 looks for memory to give back.  That timer of the
+ * zygote would be due in every worker, and each would collect everything in the middle of its run.  So V8
+ * must not set it; worker.js allows it again in the worker.
  */
 __attribute__((noreturn)) static void start_ahead(const char *interpreter)
 {
 	static char script[256];
 	union {
-		const char *in[ORDERS_ARGS_MAX + 4];
-		char *out[ORDERS_ARGS_MAX + 4];
+		const char *in[ORDERS_ARGS_MAX + 5];
+		char *out[ORDERS_ARGS_MAX + 5];
 	} argv = { .in = { interpreter } };
 	size_t count = 1;
 	struct err err = ERR_INIT;
@@ -83,6 +85,7 @@ __attribute__((noreturn)) static void start_ahead(const char *interpreter)
 	for (size_t i = 0; orders.args[i]; i++)
 		argv.in[count++] = orders.args[i];
 	argv.in[count++] = "--v8-pool-size=1";
+	argv.in[count++] = "--no-memory-reducer";
 	cut_printf(script, sizeof(script), TREE_AHEAD_DIR "/%s", orders.ahead[0]);
 	argv.in[count++] = script;
 	argv.in[count] = NULL;

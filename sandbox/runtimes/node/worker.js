@@ -29,9 +29,6 @@ const PID = 2; // of a worker in its namespace
 const LIBRARIES = ['assert', 'crypto', 'events', 'fs/promises', 'os', 'path', 'perf_hooks', 'querystring', 'readline', 'stream',
   'stream/promises', 'string_decoder', 'timers/promises', 'url', 'util', 'zlib'];
 
-// Some seconds after it has started, V8 looks for memory to give back.  Every worker would begin with that.
-v8.setFlagsFromString('--no-memory-reducer');
-
 const zygote = { exports: {} };
 process.dlopen(zygote, `${__dirname}/ced-node.so`);
 const { begin, scratch, serve, learned } = zygote.exports;
