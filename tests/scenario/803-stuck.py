@@ -106,7 +106,8 @@ def held_up(**params):
     ends = []
     thread = threading.Thread(target=lambda: ends.append(run(FILES, artifacts=["*.txt"], **params)))
     thread.start()
-    wait_until(lambda: runtime()["running"] == 1 and runtime()["warm"] >= 2)  # nothing else is made now
+    # Nothing else is made now.  A worker that stopped while it was made would be given to a later run.
+    wait_until(lambda: runtime()["running"] == 1 and runtime()["making"] == 0 and runtime()["warm"] >= runtime()["wanted"])
     time.sleep(0.5)  # the program makes its files; whatever is forked for it is there
     slots = below(zygotes())
     known = set(below(slots))
@@ -130,7 +131,8 @@ ok(wait_until(lambda: run()["outcome"] == "ok" and runtime()["warm"] >= 2), "and
 def held_up_cell():
     client = Client(timeout=120)
     session = client.call("session.open", language="python", states=2, limits=LIMITS)["session"]
-    client.call("run", session=session, code="x = 1")
+    first = client.call("run", session=session, code="x = 1")
+    assert first["outcome"] == "ok", first
     client.call("session.keep", session=session)  # its state is kept before the next cell
     result = held_up(session=session)
     left = [row["session"] for row in client.call("session.list")["sessions"]]

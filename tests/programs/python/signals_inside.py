@@ -8,8 +8,8 @@ seen = set()
 
 def handler(number, frame):
     if number not in seen:
+        seen.add(number)  # first, since the next alarm may come while this prints
         print("got", signal.Signals(number).name, flush=True)
-    seen.add(number)
 
 
 for number in signal.SIGUSR1, signal.SIGTERM, signal.SIGALRM, signal.SIGHUP:
