@@ -107,7 +107,7 @@ def held_up(**params):
     thread = threading.Thread(target=lambda: ends.append(run(FILES, artifacts=["*.txt"], **params)))
     thread.start()
     # Nothing else is made now.  A worker that stopped while it was made would be given to a later run.
-    wait_until(lambda: runtime()["running"] == 1 and runtime()["making"] == 0 and runtime()["warm"] >= runtime()["wanted"])
+    wait_until(lambda: all(runtime()[word] == number for word, number in (("running", 1), ("making", 0))) and runtime()["warm"] >= 2)
     time.sleep(0.5)  # the program makes its files; whatever is forked for it is there
     slots = below(zygotes())
     known = set(below(slots))
