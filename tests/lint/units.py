@@ -158,6 +158,7 @@ ELSEWHERE = {
     "sandbox/worker/procfs.c": (INSIDE, ["tests/jail/jail_worker.t"]),
     "sandbox/zygote/slot.c": (INSIDE, ["tests/jail/jail_worker.t", "tests/jail/warm_ends.py"]),
     "sandbox/zygote/zygote.c": (INSIDE, ["tests/jail/jail_worker.t", "tests/jail/warm_ends.py"]),
+    **each("sandbox/runtimes/command", "ahead ahead_main", INSIDE, ["tests/scenario/302-bash.t"]),
     "sandbox/runtimes/python/*.c": (INSIDE, ["tests/jail/jail_python.t", "tests/jail/semantics.py"]),
     "sandbox/runtimes/libc/devices.c": ("it stands before the C library in whoever loads it",
                                         ["tests/scenario/311-devices.py"]),

@@ -2,8 +2,8 @@
  * ced-zygote: the zygote of command runtimes (bash, perl ...), which has no interpreter in it.
  *
  * It makes the tree that jobs will see, asks the interpreter for its version, and then makes slots
- * and workers like every zygote.  A worker becomes the interpreter when its job comes
- * (run_program.c).
+ * and workers like every zygote.  A worker becomes the interpreter, before its job comes if it can
+ * (ahead.h), or when it comes (run_program.c).
  *
  * argv[0] is the interpreter as configured; jail_env.h has the rest.
  */
@@ -15,6 +15,7 @@
 #include "sandbox/child_exit.h"
 #include "sandbox/filter/syscalls_runtime.h"
 #include "sandbox/jail_env.h"
+#include "sandbox/runtimes/command/ahead.h"
 #include "sandbox/runtimes/command/needs.h"
 #include "sandbox/runtimes/command/orders.h"
 #include "sandbox/runtimes/command/run_program.h"
@@ -25,6 +26,7 @@
 
 static struct zygote zygote;
 static struct orders orders;
+static bool can_ahead; /* the interpreter can be started before its job comes */
 
 __attribute__((noreturn)) static void fail(const struct err *err)
 {
@@ -103,6 +105,9 @@ __attribute__((noreturn)) static void be_worker(const char *interpreter)
 	} env = { environ };
 	const struct command command = { interpreter, orders.args, env.out, NULL };
 
+	if (can_ahead)
+		ahead_start(&command);
+
 	run_program(&command);
 }
 
@@ -124,6 +129,7 @@ int main(int argc, char **argv)
 	if (zygote_init(&zygote, &err) < 0)
 		fail(&err);
 	ask_version(interpreter, version);
+	can_ahead = ahead_is_possible(interpreter);
 	zygote.calls = &SYSCALLS_COMMAND;
 	result = zygote_serve(&zygote, version, &err);
 	if (result < 0)

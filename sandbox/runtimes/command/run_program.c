@@ -290,12 +290,10 @@ __attribute__((noreturn)) static void start_session(const struct command *comman
 	leave();
 }
 
-void run_program(const struct command *given)
+void run_program_take(const struct command *given, struct process_start *ret_start)
 {
 	struct command own = *given;
-	const struct command *command = &own;
 	struct joblink_job job = { .body = NULL };
-	struct process_start start;
 	struct program program;
 	struct err err = ERR_INIT;
 	int file;
@@ -304,18 +302,25 @@ void run_program(const struct command *given)
 	if (joblink_ready(WORKER_JOB_FD) < 0)
 		leave();
 	if (opens_session())
-		start_session(command, file);
+		start_session(&own, file);
 	if (joblink_wait(WORKER_JOB_FD, &job, &err) < 0 ||
 		program_parse(job.body, job.len, &program, &err) < 0)
 		leave();
 	if (program.tools.len || program.flags & JOB_FLAG_DISPLAY)
 		own.calls_env = open_socket(CHANNEL_ENV "="); /* for ced-call and ced-display */
 	if (program_write(&program, AT_FDCWD, file, &err) < 0 ||
-		run_program_prepare(command, &program, &start, &err) < 0 ||
+		run_program_prepare(&own, &program, ret_start, &err) < 0 ||
 		(job.fds[0] >= 0 && program_stdin(job.fds[0], -1, JAIL_TMP_DIR, &err) < 0))
 		joblink_fail(WORKER_JOB_FD, err.text);
 	if (joblink_tell(WORKER_JOB_FD, JOB_BEGUN, 0, NULL, 0, NULL) < 0)
 		leave();
+}
+
+void run_program(const struct command *command)
+{
+	struct process_start start;
+
+	run_program_take(command, &start);
 	execve(command->interpreter, start.argv, start.env);
 	(void)dprintf(STDERR_FILENO, "%s: %s\n", command->interpreter, strerror(errno));
 	child_exit(127);

@@ -1,7 +1,10 @@
 /*
  * A worker of a command runtime waits for a job, writes its files, and becomes the interpreter.
- * After that no code of ours is left: the exec closes the job socket, and the wait status says how
- * the program ended.
+ * After that no code of ours runs: the job socket is closed, and the wait status says how the program
+ * ended.
+ *
+ * Where it can, a worker starts the interpreter before the job comes (ahead.h), and the library that it
+ * is loaded with takes the job.
  */
 #pragma once
 
@@ -15,13 +18,19 @@ struct command {
 	const char *calls_env;   /* KEY=VALUE: the job socket, for ced-call or a session; or NULL */
 };
 
-__attribute__((noreturn)) void run_program(const struct command *given);
+__attribute__((noreturn)) void run_program(const struct command *command);
 
 /* The arguments and environment of a process: lists from malloc, ended by NULL and never freed. */
 struct process_start {
 	char **argv;
 	char **env;
 };
+
+/*
+ * Says that the worker waits, waits for its job, writes the job's files and says that it begins.  For a
+ * session it does not return, but starts the shell.
+ */
+void run_program_take(const struct command *given, struct process_start *ret_start);
 
 /* ERR_TOO_BIG: more than a process can have. */
 int run_program_prepare(const struct command *command, const struct program *program,

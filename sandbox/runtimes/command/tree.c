@@ -247,12 +247,13 @@ static int pick_own(const char *folder, const char *file, struct err *err)
 
 /*
  * The script that an interpreter is started with ahead of its job, or the libraries of deterministic
- * runs and of sessions.  The library that is loaded before the C library has the same path in every
+ * runs, of sessions and of interpreters that are started ahead.  The library that is loaded before the C library has the same path in every
  * jail.
  */
 static int pick_our_files(const char *const *ahead, struct err *err)
 {
-	static const char *const plain[] = { STEADY_LIBRARY, STEADY_SCRIPT, CELLS_LIBRARY, NULL };
+	static const char *const plain[] = { STEADY_LIBRARY, STEADY_SCRIPT, CELLS_LIBRARY,
+		AHEAD_LIBRARY, NULL };
 
 	for (const char *const *file = ahead[0] ? ahead : plain; *file; file++)
 		if (pick_own(TREE_AHEAD_DIR, *file, err) < 0)

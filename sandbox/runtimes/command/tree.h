@@ -18,6 +18,7 @@
 #define TREE_CALL      "ced-call"    /* by which programs call tools */
 #define TREE_DISPLAY   "ced-display" /* and show more than text */
 #define STEADY_SCRIPT  "steady.sh"
+#define AHEAD_LIBRARY  "ced-ahead.so" /* ahead.h */
 
 /* `interpreter` is bound already and stays; its libraries are copied. */
 int tree_pick(const struct orders *orders, const char *interpreter, struct err *err);
