@@ -143,6 +143,7 @@ out=$(cectl runtimes --json)
 is "$(json "$out" '[(r["name"], r["kind"], r["tools"][:21]) for r in it["runtimes"] if r["name"] == "bash"]')" \
 	'[["bash", "command", "coreutils sh grep egr"]]' "runtimes tell what it is"
 like "$(cectl runtimes)" "bash +bash 5" "with its version"
+
 # --- a shell that is started before its job comes --------------------------------------------------
 
 # A process that was started as bash, without a program; a zygote's name is ced-zygote.

@@ -1,8 +1,10 @@
+#include <errno.h>
 #include <pthread.h>
-#include <stdatomic.h>
+#include <sys/resource.h>
 
 #include "daemon/loop/bell.h"
 #include "tests/check.h"
+#include "tests/fault.h"
 
 #define RINGS 1000
 
@@ -41,6 +43,13 @@ static void *leave_and_ring(void *context)
 	return NULL;
 }
 
+static void hang_bell(struct desk *desk, uv_loop_t *loop)
+{
+	CHECK_EQ_INT(uv_loop_init(loop), 0);
+	desk->bell = bell_new(loop, on_rung, desk, &err);
+	CHECK(desk->bell);
+}
+
 static void close_loop(uv_loop_t *loop)
 {
 	(void)uv_run(loop, UV_RUN_DEFAULT);
@@ -53,9 +62,7 @@ TEST(the_loop_hears_everything_that_threads_leave)
 	pthread_t threads[2];
 	uv_loop_t loop;
 
-	CHECK_EQ_INT(uv_loop_init(&loop), 0);
-	desk.bell = bell_new(&loop, on_rung, &desk, &err);
-	CHECK(desk.bell);
+	hang_bell(&desk, &loop);
 	for (size_t i = 0; i < 2; i++)
 		CHECK_EQ_INT(pthread_create(&threads[i], NULL, leave_and_ring, &desk), 0);
 	while (desk.heard < 2 * RINGS)
@@ -72,9 +79,7 @@ TEST(rings_that_were_not_heard_yet_are_heard_once)
 	struct desk desk = { .lock = PTHREAD_MUTEX_INITIALIZER };
 	uv_loop_t loop;
 
-	CHECK_EQ_INT(uv_loop_init(&loop), 0);
-	desk.bell = bell_new(&loop, on_rung, &desk, &err);
-	CHECK(desk.bell);
+	hang_bell(&desk, &loop);
 	(void)leave_and_ring(&desk);
 	(void)uv_run(&loop, UV_RUN_NOWAIT);
 	CHECK_EQ_INT(desk.times, 1);
@@ -90,12 +95,32 @@ TEST(a_bell_that_was_closed_is_not_heard)
 	struct desk desk = { .lock = PTHREAD_MUTEX_INITIALIZER };
 	uv_loop_t loop;
 
-	CHECK_EQ_INT(uv_loop_init(&loop), 0);
-	desk.bell = bell_new(&loop, on_rung, &desk, &err);
-	CHECK(desk.bell);
+	hang_bell(&desk, &loop);
 	(void)leave_and_ring(&desk);
 	bell_close(desk.bell);
 	bell_close(NULL);
 	close_loop(&loop);
 	CHECK_EQ_INT(desk.times, 0);
+}
+
+TEST(without_memory_or_descriptors_there_is_no_bell)
+{
+	struct desk desk = { .lock = PTHREAD_MUTEX_INITIALIZER };
+	struct rlimit limit;
+	struct rlimit none;
+	uv_loop_t loop;
+
+	CHECK_EQ_INT(uv_loop_init(&loop), 0);
+	for (unsigned nth = 1; nth <= 2; nth++) {
+		fault_arm(FAULT_ALLOC, nth);
+		CHECK(bell_new(&loop, on_rung, &desk, &err) == NULL);
+		fault_disarm();
+	}
+	CHECK_EQ_INT(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	none = (struct rlimit){ 0, limit.rlim_max };
+	CHECK_EQ_INT(setrlimit(RLIMIT_NOFILE, &none), 0);
+	CHECK(bell_new(&loop, on_rung, &desk, &err) == NULL);
+	CHECK_EQ_INT(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	CHECK_EQ_INT(err.sys_errno, EMFILE);
+	close_loop(&loop);
 }

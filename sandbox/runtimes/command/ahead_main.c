@@ -129,10 +129,8 @@ static char **take_job(char **argv, int *ret_argc)
 	run_program_take(
 		&(struct command){ .interpreter = argv[0], .args = args.out, .env = env.out },
 		&start);
-	if (is_read_at_start(start.env)) {
-		execve(argv[0], start.argv, start.env);
-		child_exit(127);
-	}
+	if (is_read_at_start(start.env))
+		run_program_start(argv[0], &start);
 	close(WORKER_JOB_FD);
 	return in_one_block(&start, ret_argc);
 }

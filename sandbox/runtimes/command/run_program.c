@@ -316,12 +316,17 @@ void run_program_take(const struct command *given, struct process_start *ret_sta
 		leave();
 }
 
+void run_program_start(const char *interpreter, const struct process_start *start)
+{
+	execve(interpreter, start->argv, start->env);
+	(void)dprintf(STDERR_FILENO, "%s: %s\n", interpreter, strerror(errno));
+	child_exit(127);
+}
+
 void run_program(const struct command *command)
 {
 	struct process_start start;
 
 	run_program_take(command, &start);
-	execve(command->interpreter, start.argv, start.env);
-	(void)dprintf(STDERR_FILENO, "%s: %s\n", command->interpreter, strerror(errno));
-	child_exit(127);
+	run_program_start(command->interpreter, &start);
 }

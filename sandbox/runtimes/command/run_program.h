@@ -32,6 +32,10 @@ struct process_start {
  */
 void run_program_take(const struct command *given, struct process_start *ret_start);
 
+/* Becomes the interpreter, or says on stderr why not and exits. */
+__attribute__((noreturn)) void run_program_start(
+	const char *interpreter, const struct process_start *start);
+
 /* ERR_TOO_BIG: more than a process can have. */
 int run_program_prepare(const struct command *command, const struct program *program,
 	struct process_start *ret_start, struct err *err);

@@ -247,8 +247,8 @@ static int pick_own(const char *folder, const char *file, struct err *err)
 
 /*
  * The script that an interpreter is started with ahead of its job, or the libraries of deterministic
- * runs, of sessions and of interpreters that are started ahead.  The library that is loaded before the C library has the same path in every
- * jail.
+ * runs, of sessions and of interpreters that are started ahead.  The library that is loaded before the
+ * C library has the same path in every jail.
  */
 static int pick_our_files(const char *const *ahead, struct err *err)
 {
