@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "daemon/egress/hello.h"
+#include "daemon/egress/pipes.h"
 #include "daemon/egress/request_head.h"
 #include "proto/base/cleanup.h"
 #include "proto/base/clock.h"
@@ -22,8 +23,7 @@
 #define CONNECT_MS    10000
 #define IDLE_MS       60000
 #define HEAD_BYTES    65536
-#define MOVE_LEAST    ((size_t)64 << 10) /* are looked at in one move ... */
-#define MOVE_MOST     ((size_t)1 << 20)  /* ... to so many, if the other side takes them */
+#define COPY_BYTES    ((size_t)64 << 10) /* in one move, where there is no pipe */
 #define MOVES_AT_ONCE 4                  /* in one turn; then other connections get theirs */
 
 /* ---- the end --------------------------------------------------------------------------------- */
@@ -87,11 +87,24 @@ static void refuse(struct conn *conn, enum egress_verdict verdict, enum egress_w
 	leave(conn, !says);
 }
 
+/* What the other side never took is not counted. */
+static void drop_pipe(struct conn_flow *flow, uint64_t *used, uint64_t *counted)
+{
+	if (!flow->pipe)
+		return;
+	*used -= flow->in_pipe;
+	*counted -= flow->in_pipe;
+	pipes_give(flow->pipe, false);
+	flow->pipe = NULL;
+}
+
 /* The end of one that was allowed. */
 static void finish(struct conn *conn, enum egress_why why, bool reset)
 {
 	const bool limit = why == EGRESS_WHY_UP_BYTES || why == EGRESS_WHY_DOWN_BYTES;
 
+	drop_pipe(&conn->up, &conn->run->up, &conn->report.up);
+	drop_pipe(&conn->down, &conn->run->down, &conn->report.down);
 	conn->report.verdict = limit ? EGRESS_LIMIT : EGRESS_ALLOWED;
 	conn->report.why = why;
 	tell(conn, EGRESS_CLOSED);
@@ -173,40 +186,70 @@ static enum moved send_first(const struct course *course, uint64_t most)
 	return count(course, sent, len);
 }
 
-/* What the other side does not take was copied in vain, so it gets as much as it took the last time. */
-static void set_stride(struct conn_flow *flow, size_t sent)
-{
-	const size_t next = flow->is_full ? sent : 2 * flow->stride;
-
-	flow->stride = next < MOVE_LEAST ? MOVE_LEAST : next < MOVE_MOST ? next : MOVE_MOST;
-}
-
 /*
  * Bytes stay in the one socket until the other has taken them.  So a connection that waits holds no memory
- * of ours, and who sends is held up by who does not read (docs/decisions/0154).
+ * of ours, and who sends is held up by who does not read.
  */
-static enum moved pass_on(const struct course *course, uint64_t most)
+static enum moved copy(const struct course *course, uint64_t most)
 {
-	static char bytes[MOVE_MOST]; /* of the connection whose turn it is */
-	struct conn_flow *flow = course->flow;
-	const size_t room = most < flow->stride ? (size_t)most : flow->stride;
+	static char bytes[COPY_BYTES]; /* of the connection whose turn it is */
+	const size_t room = most < sizeof(bytes) ? (size_t)most : sizeof(bytes);
 	const ssize_t got = recv(course->from, bytes, room, MSG_PEEK | MSG_DONTWAIT);
 	enum moved moved;
 	ssize_t sent;
 
 	if (got < 0)
 		return errno == EAGAIN ? MOVED_WAITS : MOVED_BROKEN;
-	flow->ended = got == 0;
+	course->flow->ended = got == 0;
 	if (got == 0)
 		return MOVED_SOME;
 	sent = send(course->to, bytes, (size_t)got, MSG_NOSIGNAL | MSG_DONTWAIT);
 	moved = count(course, sent, (size_t)got);
-	if (moved == MOVED_BROKEN)
-		return moved;
-	set_stride(flow, sent > 0 ? (size_t)sent : 0);
 	if (sent > 0 && recv(course->from, bytes, (size_t)sent, MSG_TRUNC | MSG_DONTWAIT) != sent)
 		return MOVED_BROKEN;
 	return moved;
+}
+
+/* What is in the pipe was counted when it came there. */
+static enum moved empty_pipe(struct conn_flow *flow, int to)
+{
+	const ssize_t sent = splice(
+		flow->pipe->from, NULL, to, NULL, flow->in_pipe, SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
+
+	flow->is_full = sent < (ssize_t)flow->in_pipe;
+	if (sent < 0)
+		return errno == EAGAIN || errno == EINTR ? MOVED_WAITS : MOVED_BROKEN;
+	flow->in_pipe -= (size_t)sent;
+	if (flow->in_pipe == 0) {
+		pipes_give(flow->pipe, true);
+		flow->pipe = NULL;
+	}
+	return MOVED_SOME;
+}
+
+/*
+ * By a pipe if there is one (docs/decisions/0159).  The end is left to copy(), and so are urgent bytes:
+ * splice() stops before them and says the same as at an end, or that there are none.
+ */
+static enum moved pass_on(const struct course *course, uint64_t most)
+{
+	struct conn_flow *flow = course->flow;
+	struct pipe *pipe = pipes_take();
+	ssize_t got;
+
+	if (!pipe)
+		return copy(course, most);
+	got = splice(course->from, NULL, pipe->to, NULL,
+		most < PIPE_BYTES ? (size_t)most : PIPE_BYTES, SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
+	if (got <= 0) {
+		pipes_give(pipe, true);
+		return copy(course, most);
+	}
+	flow->pipe = pipe;
+	flow->in_pipe = (size_t)got;
+	*course->used += (uint64_t)got;
+	*course->counted += (uint64_t)got;
+	return empty_pipe(flow, course->to);
 }
 
 static enum moved move_once(const struct course *course)
@@ -216,6 +259,8 @@ static enum moved move_once(const struct course *course)
 
 	if (flow->shut)
 		return MOVED_WAITS;
+	if (flow->pipe)
+		return empty_pipe(flow, course->to);
 	if (flow->ended) {
 		flow->shut = true;
 		return shutdown(course->to, SHUT_WR) < 0 ? MOVED_BROKEN : MOVED_SOME;
@@ -400,6 +445,24 @@ static void looked(struct conn *conn)
 	(void)setsockopt(conn->in.fd, SOL_SOCKET, SO_RCVLOWAT, &one, sizeof(one));
 }
 
+/*
+ * The bytes that were looked at are those that are sent.  In the socket they may be pages of a file, which
+ * the program can still write to.
+ */
+static bool keep_first(struct conn *conn, const char *bytes, size_t len)
+{
+	char *first = malloc(len);
+
+	if (!first || recv(conn->in.fd, first, len, 0) != (ssize_t)len) {
+		free(first);
+		return false;
+	}
+	memcpy(first, bytes, len);
+	conn->up.first = conn->head = first;
+	conn->up.first_len = len;
+	return true;
+}
+
 static void read_hello(struct conn *conn)
 {
 	static const enum egress_why whys[] = { [HELLO_NAMED] = EGRESS_WHY_SERVER_NAME,
@@ -416,10 +479,12 @@ static void read_hello(struct conn *conn)
 	looked(conn);
 	if (found == HELLO_NAMED)
 		memcpy(conn->report.sni, name, sizeof(name));
-	if (found == HELLO_NAMED && strcmp(name, conn->report.host) == 0)
-		find(conn);
-	else
+	if (found != HELLO_NAMED || strcmp(name, conn->report.host) != 0)
 		refuse(conn, EGRESS_DENIED, whys[found]);
+	else if (!keep_first(conn, (const char *)bytes, (size_t)got))
+		refuse(conn, EGRESS_FAILED, EGRESS_WHY_MEMORY);
+	else
+		find(conn);
 }
 
 static void await_hello(struct conn *conn)
@@ -576,7 +641,8 @@ int conn_start(struct run *run, int fd)
 		return -1;
 	}
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-	conn->up.stride = conn->down.stride = MOVE_LEAST;
+	/* It leads to a loopback: BBR, where the host has set it, would hold packets back there. */
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "reno", strlen("reno"));
 	conn->run = run;
 	conn->in = (struct loop_io){ fd, 0, on_in };
 	conn->out = (struct loop_io){ -1, 0, on_out };

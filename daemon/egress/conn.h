@@ -3,7 +3,7 @@
  *
  *	HEAD ----+          by the proxy: its request is read
  *	  v      |
- *	HELLO ---+          TLS: its greeting is looked at, and stays in the socket
+ *	HELLO ---+          TLS: its greeting is looked at and taken
  *	  v      v
  *	LOOKUP             the name; every address is held against the closed ranges
  *	  v
@@ -30,7 +30,8 @@ enum conn_state {
 
 /* One direction. */
 struct conn_flow {
-	size_t stride;     /* bytes that are looked at in the next move */
+	struct pipe *pipe; /* with bytes on their way, or NULL */
+	size_t in_pipe;
 	bool is_full;      /* who is to get the bytes takes no more now */
 	const char *first; /* goes before what comes from the socket */
 	size_t first_len;
@@ -50,7 +51,7 @@ struct conn {
 	size_t peeked;                            /* bytes that were there at the last look */
 	bool is_looking;                          /* names_find() will call back */
 	bool is_connect;                          /* asked the proxy with CONNECT */
-	char *head;                               /* what up.first is in, or NULL */
+	char *head;                               /* what up.first is in: a request or a greeting */
 	struct address list[NAMES_ADDRESSES_MAX]; /* checked, to be tried */
 	size_t list_count, list_next;
 };

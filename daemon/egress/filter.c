@@ -35,6 +35,8 @@ static struct sock_filter code[] = {
 	ALLOW(__NR_epoll_ctl),
 	ALLOW(__NR_recvfrom),
 	ALLOW(__NR_sendto),
+	ALLOW(__NR_splice),
+	ALLOW(__NR_pipe2),
 	ALLOW(__NR_accept4),
 	ALLOW(__NR_connect),
 	ALLOW(__NR_close),

@@ -18,7 +18,7 @@ client = Client()
 
 # What every program of this test begins with: try_() prints what a piece of code ends with.
 HEAD = """
-import errno, socket, ssl, struct, sys, time
+import errno, os, socket, ssl, struct, sys, time
 def try_(what):
     try:
         print(what())
@@ -171,6 +171,25 @@ for title, code, line, why in (
     lines, rows = tried(TLS + f"try_(lambda: {code})", [SECURE])
     ok(lines[0] in line.split() or lines[0] == line, f"TLS with {title}: {lines}")
     eq([row[2] for row in rows], [why], f"... which is told as {why}")
+
+# A page that was sent by sendfile() is not copied: what waits in the socket changes with the file.
+lines, rows = tried(TLS + f"""
+first, second = hello('slow.test'), hello('evil.test')
+with open('greeting', 'wb+', buffering=0) as file:
+    file.write(first)
+    s = socket.create_connection(('slow.test', {ECHO}), timeout=20)
+    sent = os.sendfile(s.fileno(), file.fileno(), 0, len(first))
+    time.sleep(.3)  # ced-egress has looked, and asks for the address, which takes longer
+    file.seek(0)
+    file.write(second)
+s.shutdown(socket.SHUT_WR)
+got = b''
+while piece := s.recv(4096):
+    got += piece
+print(sent == len(first), got == first, b'evil' in got)
+""", [{"host": "slow.test", "ports": [ECHO], "tls": True}])
+eq(lines, ["True True False"], "a greeting that changes after ced-egress has looked at it leaves as it was looked at")
+eq(rows, [("slow.test", "allowed", None)], "... and is told")
 
 # ---- the proxy ---------------------------------------------------------------------------------
 

@@ -89,6 +89,35 @@ wrong, _, size = result["stdout"].strip().rpartition(" ")
 eq((result["outcome"], wrong), ("ok", "[]"), f"48 connections bring back what was sent (seed {SEED})")
 eq([sum(row[way] for row in result["connections"]) for way in ("up", "down")], [int(size)] * 2, "and each byte is counted")
 
+# More connections with bytes on their way than there are pipes in ced-egress (PIPES_MOST).
+SIZE, WAITING = 7000000, 40
+result = client.call("run", language="python", limits={"wall_ms": 60000, "cpu_ms": 60000},
+                     network={"allow": [f"api.test:{PORTS['http']}"], "at_once": 64, "down_bytes": 1 << 30}, code=f"""
+import socket, time
+waiting = []
+for i in range({WAITING}):
+    s = socket.socket()
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    s.settimeout(40)
+    s.connect(('api.test', {PORTS['http']}))
+    s.sendall(b'GET /big/{SIZE} HTTP/1.0\\r\\n\\r\\n')
+    waiting.append(s)
+time.sleep(1)  # they fill what is between here and the server
+whole = 0
+for i, s in enumerate(waiting):
+    if i % 4 == 3:
+        s.close()  # bytes that are on their way are lost with it
+        continue
+    got = bytearray()
+    while piece := s.recv(65536): got += piece
+    whole += got.endswith(bytes({SIZE})) and got.startswith(b'HTTP/1.1 200')
+print(whole)
+""")
+eq((result["outcome"], result["stdout"]), ("ok", f"{WAITING * 3 // 4}\n"), "many answers that nobody reads for a while come whole")
+# Rows are told apart by what came, so the sum says more than any of them.
+down = sum(row["down"] for row in result["connections"])
+ok(WAITING * 3 // 4 * SIZE < down < WAITING * (SIZE + 1000), f"what was dropped with its connection is not counted as sent: {down}")
+
 MEASURE = """
 import socket, time
 def connects(host, port, count=300):

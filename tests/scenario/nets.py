@@ -12,6 +12,7 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 
 # What the server of names answers; others do not exist.  `flip.test` changes with each question.
 NAMES = {
@@ -24,7 +25,9 @@ NAMES = {
     "nobody.test": ["127.0.0.1"],
     "mapped.test": ["::ffff:127.0.0.2"],
     "six.test": ["::1"],
+    "slow.test": ["127.0.0.1"],
 }
+SLOW_S = 1  # for `slow.test`
 flips = [0]
 
 
@@ -46,7 +49,9 @@ class Names(socketserver.BaseRequestHandler):
             at += 1 + question[at]
         kind = struct.unpack_from(">H", question, at + 1)[0]
         found = addresses(".".join(labels).lower())
-        ttl = 0 if labels[0] == "flip" else 30
+        ttl = 0 if labels[0] in ("flip", "slow") else 30
+        if labels[0] == "slow":
+            time.sleep(SLOW_S)
         rows = []
         for text in found or []:
             family = socket.AF_INET6 if ":" in text else socket.AF_INET
