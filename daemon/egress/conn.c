@@ -102,10 +102,12 @@ static void drop_pipe(struct conn_flow *flow, uint64_t *used, uint64_t *counted)
 static void finish(struct conn *conn, enum egress_why why, bool reset)
 {
 	const bool limit = why == EGRESS_WHY_UP_BYTES || why == EGRESS_WHY_DOWN_BYTES;
+	const bool allowed =
+		why == EGRESS_WHY_NONE || why == EGRESS_WHY_TIMEOUT || why == EGRESS_WHY_MEMORY;
 
 	drop_pipe(&conn->up, &conn->run->up, &conn->report.up);
 	drop_pipe(&conn->down, &conn->run->down, &conn->report.down);
-	conn->report.verdict = limit ? EGRESS_LIMIT : EGRESS_ALLOWED;
+	conn->report.verdict = limit ? EGRESS_LIMIT : allowed ? EGRESS_ALLOWED : EGRESS_DENIED;
 	conn->report.why = why;
 	tell(conn, EGRESS_CLOSED);
 	leave(conn, reset);
@@ -131,6 +133,7 @@ struct course {
 	uint64_t *used, *counted; /* by the run and by this connection */
 	uint64_t most;
 	enum egress_why limit;
+	bool held; /* only `first` is sent */
 };
 
 static struct course course_of(struct conn *conn, bool is_up)
@@ -139,9 +142,10 @@ static struct course course_of(struct conn *conn, bool is_up)
 
 	if (is_up)
 		return (struct course){ &conn->up, conn->in.fd, conn->out.fd, &run->up,
-			&conn->report.up, run->rules.up_bytes, EGRESS_WHY_UP_BYTES };
+			&conn->report.up, run->rules.up_bytes, EGRESS_WHY_UP_BYTES,
+			conn->state == CONN_ANSWER };
 	return (struct course){ &conn->down, conn->out.fd, conn->in.fd, &run->down,
-		&conn->report.down, run->rules.down_bytes, EGRESS_WHY_DOWN_BYTES };
+		&conn->report.down, run->rules.down_bytes, EGRESS_WHY_DOWN_BYTES, false };
 }
 
 enum moved {
@@ -257,7 +261,7 @@ static enum moved move_once(const struct course *course)
 	struct conn_flow *flow = course->flow;
 	const uint64_t left = course->most - *course->used;
 
-	if (flow->shut)
+	if (flow->shut || (course->held && !flow->first_len))
 		return MOVED_WAITS;
 	if (flow->pipe)
 		return empty_pipe(flow, course->to);
@@ -313,6 +317,76 @@ static void move_both(struct conn *conn)
 		(down->ended || down->is_full ? 0U : EPOLLIN) | (has_to_send(up) ? EPOLLOUT : 0U));
 }
 
+/* ---- looking at what comes first ----------------------------------------------------------------- */
+
+/*
+ * Looks at the first bytes and leaves them where they are.  0: nothing is there yet.  -1: who sends
+ * has sent no more than up to the last look.  The socket is not ready again before there are
+ * more, or that end is closed.
+ */
+static ssize_t look(struct conn *conn, int fd, void *bytes, size_t room)
+{
+	ssize_t got = recv(fd, bytes, room, MSG_PEEK | MSG_DONTWAIT);
+	int want_bytes = (int)got + 1;
+
+	if (got < 0)
+		return errno == EAGAIN || errno == EINTR ? 0 : -1;
+	if (got == 0 || (size_t)got == conn->peeked)
+		return -1;
+	conn->peeked = (size_t)got;
+	(void)setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &want_bytes, sizeof(want_bytes));
+	return got;
+}
+
+static void looked(struct conn *conn, int fd)
+{
+	const int one = 1;
+
+	conn->peeked = 0;
+	(void)setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &one, sizeof(one));
+}
+
+static void await_second_hello(struct conn *conn)
+{
+	/* The server waits too, so nothing comes after what it has said. */
+	if (!move(conn, false))
+		return;
+	enter(conn, CONN_AGAIN, HELLO_MS);
+	want(conn, &conn->out, 0);
+	want(conn, &conn->in, EPOLLIN);
+}
+
+/*
+ * A server may ask for another greeting, and it is that one which it then takes the name from.  Until it
+ * has answered, only the first greeting is sent.
+ */
+static void await_answer(struct conn *conn)
+{
+	char bytes[HELLO_ANSWER_BYTES];
+	enum hello_answer answer = HELLO_ANSWER_LAST;
+	ssize_t got;
+
+	if (!move(conn, true))
+		return;
+	want(conn, &conn->out, conn->up.first_len ? EPOLLOUT : EPOLLIN);
+	if (conn->up.first_len)
+		return;
+	got = look(conn, conn->out.fd, bytes, sizeof(bytes));
+	if (got > 0)
+		answer = hello_answer_read((const uint8_t *)bytes, (size_t)got);
+	if (got == 0 || answer == HELLO_ANSWER_MORE)
+		return;
+	looked(conn, conn->out.fd);
+	if (answer == HELLO_ANSWER_NONE) {
+		finish(conn, EGRESS_WHY_NOT_TLS, true);
+	} else if (answer == HELLO_ANSWER_RETRY) {
+		await_second_hello(conn);
+	} else {
+		enter(conn, CONN_MOVE, IDLE_MS);
+		move_both(conn);
+	}
+}
+
 static const char well[] = "HTTP/1.1 200 Connection established\r\n\r\n";
 
 static void begin_moving(struct conn *conn)
@@ -320,9 +394,10 @@ static void begin_moving(struct conn *conn)
 	conn->report.connect_us = clock_us() - conn->started_us;
 	conn->report.verdict = EGRESS_ALLOWED;
 	tell(conn, EGRESS_DECIDED);
-	enter(conn, CONN_MOVE, IDLE_MS);
-	if (conn->is_connect && !conn->rule->tls &&
-		send(conn->in.fd, well, sizeof(well) - 1, MSG_NOSIGNAL) < 0)
+	enter(conn, conn->rule->tls ? CONN_ANSWER : CONN_MOVE, IDLE_MS);
+	if (conn->rule->tls)
+		await_answer(conn);
+	else if (conn->is_connect && send(conn->in.fd, well, sizeof(well) - 1, MSG_NOSIGNAL) < 0)
 		finish(conn, EGRESS_WHY_NONE, true);
 	else
 		move_both(conn);
@@ -369,10 +444,10 @@ static void on_out(struct loop_io *io, uint32_t events)
 	int error = 0;
 	socklen_t len = sizeof(error);
 
-	if (conn->state == CONN_MOVE) {
+	if (conn->state == CONN_MOVE)
 		move_both(conn);
-		return;
-	}
+	else if (conn->state == CONN_ANSWER)
+		await_answer(conn);
 	if (conn->state != CONN_CONNECT)
 		return;
 	if (getsockopt(io->fd, SOL_SOCKET, SO_ERROR, &error, &len) < 0 || error)
@@ -416,34 +491,7 @@ static void find(struct conn *conn)
 	names_find(conn->run->egress->names, conn->report.host, on_found, conn);
 }
 
-/* ---- looking at what the program sends first --------------------------------------------------- */
-
-/*
- * Looks at the first bytes and leaves them where they are.  0: nothing is there yet.  -1: the program
- * sends no more than it did up to the last look.  The socket is not ready again before there are
- * more, or the program ends.
- */
-static ssize_t look(struct conn *conn, char *bytes, size_t room)
-{
-	ssize_t got = recv(conn->in.fd, bytes, room, MSG_PEEK | MSG_DONTWAIT);
-	int want_bytes = (int)got + 1;
-
-	if (got < 0)
-		return errno == EAGAIN || errno == EINTR ? 0 : -1;
-	if (got == 0 || (size_t)got == conn->peeked)
-		return -1;
-	conn->peeked = (size_t)got;
-	(void)setsockopt(conn->in.fd, SOL_SOCKET, SO_RCVLOWAT, &want_bytes, sizeof(want_bytes));
-	return got;
-}
-
-static void looked(struct conn *conn)
-{
-	const int one = 1;
-
-	conn->peeked = 0;
-	(void)setsockopt(conn->in.fd, SOL_SOCKET, SO_RCVLOWAT, &one, sizeof(one));
-}
+/* ---- what the program sends first --------------------------------------------------- */
 
 /*
  * The bytes that were looked at are those that are sent.  In the socket they may be pages of a file, which
@@ -458,12 +506,14 @@ static bool keep_first(struct conn *conn, const char *bytes, size_t len)
 		return false;
 	}
 	memcpy(first, bytes, len);
+	free(conn->head);
 	conn->up.first = conn->head = first;
 	conn->up.first_len = len;
 	return true;
 }
 
-static void read_hello(struct conn *conn)
+/* True: it names the server of the rule, and is kept.  Else *ret_why. */
+static bool take_hello(struct conn *conn, bool again, enum egress_why *ret_why)
 {
 	static const enum egress_why whys[] = { [HELLO_NAMED] = EGRESS_WHY_SERVER_NAME,
 		[HELLO_UNNAMED] = EGRESS_WHY_NO_SERVER_NAME,
@@ -471,20 +521,45 @@ static void read_hello(struct conn *conn)
 		[HELLO_NONE] = EGRESS_WHY_NOT_TLS };
 	static uint8_t bytes[HELLO_MAX];
 	char name[EGRESS_HOST_MAX];
-	ssize_t got = look(conn, (char *)bytes, sizeof(bytes));
-	enum hello found = got > 0 ? hello_read(bytes, (size_t)got, name) : HELLO_NONE;
+	size_t len = 0;
+	ssize_t got = look(conn, conn->in.fd, bytes, sizeof(bytes));
+	enum hello found = HELLO_NONE;
 
+	*ret_why = EGRESS_WHY_NONE;
+	if (got > 0)
+		found = (again ? hello_read_again : hello_read)(bytes, (size_t)got, name, &len);
 	if (got == 0 || found == HELLO_MORE)
-		return;
-	looked(conn);
+		return false;
+	looked(conn, conn->in.fd);
 	if (found == HELLO_NAMED)
 		memcpy(conn->report.sni, name, sizeof(name));
+	*ret_why = whys[found];
 	if (found != HELLO_NAMED || strcmp(name, conn->report.host) != 0)
-		refuse(conn, EGRESS_DENIED, whys[found]);
-	else if (!keep_first(conn, (const char *)bytes, (size_t)got))
-		refuse(conn, EGRESS_FAILED, EGRESS_WHY_MEMORY);
-	else
+		return false;
+	*ret_why = EGRESS_WHY_MEMORY;
+	return keep_first(conn, (const char *)bytes, len);
+}
+
+static void read_hello(struct conn *conn)
+{
+	enum egress_why why;
+
+	if (take_hello(conn, false, &why))
 		find(conn);
+	else if (why != EGRESS_WHY_NONE)
+		refuse(conn, why == EGRESS_WHY_MEMORY ? EGRESS_FAILED : EGRESS_DENIED, why);
+}
+
+static void read_second_hello(struct conn *conn)
+{
+	enum egress_why why;
+
+	if (take_hello(conn, true, &why)) {
+		enter(conn, CONN_MOVE, IDLE_MS);
+		move_both(conn);
+	} else if (why != EGRESS_WHY_NONE) {
+		finish(conn, why, true);
+	}
 }
 
 static void await_hello(struct conn *conn)
@@ -539,7 +614,7 @@ static void read_head(struct conn *conn)
 {
 	static char bytes[REQUEST_HEAD_MAX + 1];
 	struct request_target target;
-	ssize_t got = look(conn, bytes, REQUEST_HEAD_MAX);
+	ssize_t got = look(conn, conn->in.fd, bytes, REQUEST_HEAD_MAX);
 	enum request_head head;
 
 	if (got == 0)
@@ -552,7 +627,7 @@ static void read_head(struct conn *conn)
 	head = request_head_read(bytes, (size_t)got, &target);
 	if (head == HEAD_MORE)
 		return;
-	looked(conn);
+	looked(conn, conn->in.fd);
 	if (head == HEAD_BAD) {
 		(void)recv(conn->in.fd, bytes, (size_t)got, 0); /* so that the answer is read */
 		refuse(conn, EGRESS_DENIED, EGRESS_WHY_REQUEST);
@@ -577,12 +652,16 @@ static void on_in(struct loop_io *io, uint32_t events)
 	case CONN_MOVE:
 		move_both(conn);
 		return;
+	case CONN_AGAIN:
+		read_second_hello(conn);
+		return;
+	case CONN_ANSWER: /* nothing is waited for */
+	case CONN_OVER:
+		return;
 	case CONN_LOOKUP:
 	case CONN_CONNECT:
 		/* it is not waited for here: the program has reset it */
 		refuse(conn, EGRESS_FAILED, EGRESS_WHY_NONE);
-		return;
-	case CONN_OVER:
 		return;
 	}
 }
@@ -660,7 +739,7 @@ void conn_tick(struct conn *conn)
 {
 	if (clock_ms() < conn->deadline_ms)
 		return;
-	if (conn->state == CONN_MOVE)
+	if (conn->state >= CONN_ANSWER)
 		finish(conn, EGRESS_WHY_TIMEOUT, true);
 	else
 		refuse(conn, EGRESS_FAILED, EGRESS_WHY_TIMEOUT);
@@ -668,7 +747,7 @@ void conn_tick(struct conn *conn)
 
 void conn_end(struct conn *conn)
 {
-	if (conn->state == CONN_MOVE)
+	if (conn->state >= CONN_ANSWER)
 		finish(conn, EGRESS_WHY_NONE, true);
 	else
 		refuse(conn, EGRESS_FAILED, EGRESS_WHY_NONE);

@@ -9,6 +9,10 @@
  *	  v
  *	CONNECT            to one of those that were checked, by number
  *	  v
+ *	ANSWER ----+       TLS: does the server ask for another greeting?
+ *	  v        |
+ *	AGAIN      |       ... which names the same server
+ *	  v        v
  *	MOVE               bytes both ways, counted
  *
  * Each state has a deadline, and each leads to the end.  What is not allowed is reset, so that the
@@ -24,6 +28,8 @@ enum conn_state {
 	CONN_HELLO,
 	CONN_LOOKUP,
 	CONN_CONNECT,
+	CONN_ANSWER, /* from here on it has been told as allowed */
+	CONN_AGAIN,
 	CONN_MOVE,
 	CONN_OVER,
 };

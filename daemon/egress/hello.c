@@ -6,7 +6,9 @@
 #define RECORD_HEAD      5
 #define RECORD_HANDSHAKE 22
 #define RECORD_MAX       16384
+#define RECORD_CHANGE    20
 #define HANDSHAKE_HELLO  1
+#define HANDSHAKE_ANSWER 2
 #define EXTENSION_NAME   0
 #define EXTENSION_HIDDEN 0xfe0d /* Encrypted Client Hello */
 #define NAME_TYPE_HOST   0
@@ -76,18 +78,23 @@ static enum taken take_record(struct part *records, struct part *ret_body)
 	return ret_body->len < len ? TAKEN_PART : TAKEN_WHOLE;
 }
 
-/* Whether the greeting is there; what follows is none of it. */
+static size_t whole_len(const uint8_t *message)
+{
+	return 4 + ((size_t)message[1] << 16 | (size_t)message[2] << 8 | message[3]);
+}
+
+/* Whether the greeting is there. */
 static bool is_whole(const uint8_t *message, size_t len)
 {
-	return len >= 4 &&
-	       len - 4 >= ((size_t)message[1] << 16 | (size_t)message[2] << 8 | message[3]);
+	return len >= 4 && len >= whole_len(message);
 }
 
 /*
  * Joins the handshake bytes of the records.  The greeting may be cut into as many as the client
- * likes.
+ * likes, but nothing follows it in its last one: that could be another greeting.
  */
-static enum hello join_records(struct part records, uint8_t *ret_message, size_t *ret_len)
+static enum hello join_records(
+	struct part records, uint8_t *ret_message, size_t *ret_len, struct part *ret_rest)
 {
 	enum taken taken = TAKEN_WHOLE;
 
@@ -102,6 +109,10 @@ static enum hello join_records(struct part records, uint8_t *ret_message, size_t
 			memcpy(ret_message + *ret_len, body.at, body.len);
 		*ret_len += body.len;
 	}
+	*ret_rest = records;
+	if (is_whole(ret_message, *ret_len) &&
+		(taken == TAKEN_PART || *ret_len > whole_len(ret_message)))
+		return HELLO_NONE;
 	return HELLO_MORE;
 }
 
@@ -164,10 +175,12 @@ static enum hello read_extensions(struct part list, char ret_name[EGRESS_HOST_MA
 	return hidden ? HELLO_HIDDEN : found;
 }
 
-enum hello hello_read(const uint8_t *bytes, size_t len, char ret_name[EGRESS_HOST_MAX])
+enum hello hello_read(
+	const uint8_t *bytes, size_t len, char ret_name[EGRESS_HOST_MAX], size_t *ret_len)
 {
 	static uint8_t joined[HELLO_MAX];
 	struct part message = { joined, 0 };
+	struct part rest = { NULL, 0 };
 	struct part body;
 	struct part ignored;
 	struct part extensions;
@@ -175,12 +188,11 @@ enum hello hello_read(const uint8_t *bytes, size_t len, char ret_name[EGRESS_HOS
 	size_t number;
 
 	ret_name[0] = '\0';
-	if (join_records((struct part){ bytes, len }, joined, &message.len) == HELLO_NONE)
+	if (join_records((struct part){ bytes, len }, joined, &message.len, &rest) == HELLO_NONE)
 		return HELLO_NONE;
 	if (message.len > 0 && joined[0] != HANDSHAKE_HELLO)
 		return HELLO_NONE;
-	if (message.len >= 4 &&
-		((size_t)joined[1] << 16 | (size_t)joined[2] << 8 | joined[3]) > HELLO_MAX - 4)
+	if (message.len >= 4 && whole_len(joined) > HELLO_MAX)
 		return HELLO_NONE;
 	if (!take_number(&message, 1, &type) || !take_counted(&message, 3, &body))
 		return len >= HELLO_MAX ? HELLO_NONE : HELLO_MORE;
@@ -190,9 +202,54 @@ enum hello hello_read(const uint8_t *bytes, size_t len, char ret_name[EGRESS_HOS
 		!take_counted(&body, 1, &ignored) || !take_counted(&body, 2, &ignored) ||
 		!take_counted(&body, 1, &ignored))
 		return HELLO_NONE;
+	*ret_len = len - rest.len;
 	if (body.len == 0)
 		return HELLO_UNNAMED;
 	if (!take_counted(&body, 2, &extensions) || body.len > 0)
 		return HELLO_NONE;
 	return read_extensions(extensions, ret_name);
+}
+
+/* ---- greetings that are asked for again ------------------------------------------------------- */
+
+enum hello hello_read_again(
+	const uint8_t *bytes, size_t len, char ret_name[EGRESS_HOST_MAX], size_t *ret_len)
+{
+	static const uint8_t change[] = { RECORD_CHANGE, 3, 3, 0, 1, 1 };
+	const size_t skipped = len > 0 && bytes[0] == RECORD_CHANGE ? sizeof(change) : 0;
+	enum hello found;
+
+	if (memcmp(bytes, change, len < skipped ? len : skipped) != 0)
+		return HELLO_NONE;
+	if (len <= skipped)
+		return HELLO_MORE;
+	found = hello_read(bytes + skipped, len - skipped, ret_name, ret_len);
+	*ret_len += skipped;
+	return found;
+}
+
+enum hello_answer hello_answer_read(const uint8_t *bytes, size_t len)
+{
+	/* A ServerHello with these for its random bytes is a HelloRetryRequest (RFC 8446, 4.1.3). */
+	static const uint8_t retry[32] = { 0xcf, 0x21, 0xad, 0x74, 0xe5, 0x9a, 0x61, 0x11, 0xbe,
+		0x1d, 0x8c, 0x02, 0x1e, 0x65, 0xb8, 0x91, 0xc2, 0xa2, 0x11, 0x16, 0x7a, 0xbb, 0x8c,
+		0x5e, 0x07, 0x9e, 0x09, 0xe2, 0xc8, 0xa8, 0x33, 0x9c };
+	struct part rest = { bytes, len };
+	struct part body = { NULL, 0 };
+	size_t type;
+	size_t number;
+	size_t record_len;
+
+	if (len > 0 && bytes[0] != RECORD_HANDSHAKE)
+		return HELLO_ANSWER_LAST; /* an alert, or a server that knows no TLS */
+	if (len < HELLO_ANSWER_BYTES)
+		return HELLO_ANSWER_MORE;
+	(void)take(&rest, 3, &body);
+	(void)take_number(&rest, 2, &record_len);
+	(void)take_number(&rest, 1, &type);
+	(void)take_number(&rest, 3, &number);
+	(void)take(&rest, 2, &body);
+	if (type != HANDSHAKE_ANSWER || record_len < HELLO_ANSWER_BYTES - RECORD_HEAD)
+		return HELLO_ANSWER_NONE;
+	return memcmp(rest.at, retry, sizeof(retry)) == 0 ? HELLO_ANSWER_RETRY : HELLO_ANSWER_LAST;
 }

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "proto/base/clock.h"
+#include "proto/base/container.h"
+#include "proto/base/list.h"
 
 #define SOCKETS_MAX 64
 #define CACHE_MAX   128
@@ -30,10 +32,12 @@ struct names {
 	ares_channel channel;
 	struct name_socket sockets[SOCKETS_MAX];
 	struct cached cache[CACHE_MAX];
-	size_t next; /* of the cache, to be replaced */
+	size_t next;       /* of the cache, to be replaced */
+	struct list again; /* questions, while the servers change */
 };
 
 struct question {
+	struct list link; /* while it is in `again` */
 	struct names *names;
 	char host[EGRESS_HOST_MAX];
 	names_answer *on_answer;
@@ -107,6 +111,7 @@ struct names *names_new(struct loop *loop, struct err *err)
 		return NULL;
 	}
 	names->loop = loop;
+	list_init(&names->again);
 	for (size_t i = 0; i < SOCKETS_MAX; i++) {
 		names->sockets[i].names = names;
 		names->sockets[i].io = (struct loop_io){ -1, 0, on_socket };
@@ -119,15 +124,6 @@ struct names *names_new(struct loop *loop, struct err *err)
 	(void)failed(err, status, "c-ares");
 	free(names);
 	return NULL;
-}
-
-int names_use(struct names *names, const char *resolvers, struct err *err)
-{
-	int status = ares_set_servers_ports_csv(names->channel, resolvers);
-
-	for (size_t i = 0; i < CACHE_MAX; i++)
-		names->cache[i].until_ms = 0;
-	return status == ARES_SUCCESS ? 0 : failed(err, status, "resolvers");
 }
 
 /* ---- questions -------------------------------------------------------------------------------- */
@@ -185,6 +181,10 @@ static void on_info(void *context, int status, int timeouts, struct ares_addrinf
 	size_t count = 0;
 
 	(void)timeouts;
+	if (status == ARES_ECANCELLED) {
+		list_append(&question->names->again, &question->link);
+		return;
+	}
 	if (status == ARES_SUCCESS && info)
 		count = take_addresses(info, list, &ttl_ms);
 	if (info)
@@ -195,11 +195,33 @@ static void on_info(void *context, int status, int timeouts, struct ares_addrinf
 	free(question);
 }
 
-void names_find(struct names *names, const char *host, names_answer *on_answer, void *context)
+static void ask(struct question *question)
 {
 	const struct ares_addrinfo_hints hints = {
 		.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = ARES_AI_NOSORT
 	};
+
+	ares_getaddrinfo(question->names->channel, question->host, NULL, &hints, on_info, question);
+}
+
+/* c-ares takes no other servers while it waits for those that it has. */
+int names_use(struct names *names, const char *resolvers, struct err *err)
+{
+	int status;
+
+	ares_cancel(names->channel);
+	status = ares_set_servers_ports_csv(names->channel, resolvers);
+	for (size_t i = 0; i < CACHE_MAX; i++)
+		names->cache[i].until_ms = 0;
+	list_for_each(at, &names->again) {
+		list_remove(at);
+		ask(container_of(at, struct question, link));
+	}
+	return status == ARES_SUCCESS ? 0 : failed(err, status, "resolvers");
+}
+
+void names_find(struct names *names, const char *host, names_answer *on_answer, void *context)
+{
 	const struct cached *cached = cached_of(names, host);
 	struct question *question;
 
@@ -216,7 +238,7 @@ void names_find(struct names *names, const char *host, names_answer *on_answer, 
 	question->on_answer = on_answer;
 	question->context = context;
 	memcpy(question->host, host, strnlen(host, sizeof(question->host) - 1));
-	ares_getaddrinfo(names->channel, question->host, NULL, &hints, on_info, question);
+	ask(question);
 }
 
 void names_tick(struct names *names)

@@ -273,19 +273,18 @@ static bool is_alike(const struct egress_connection *one, const struct egress_co
 	       strcmp(one->address, other->address) == 0;
 }
 
-/* NULL: there is none, and no room for one. */
-static struct net_row *row_of(struct networking *net, const struct egress_connection *connection)
+/* NULL: there is none, and no room for one.  Those that were never allowed do not take all of it. */
+static struct net_row *row_of(
+	struct networking *net, const struct egress_connection *connection, bool was_allowed)
 {
-	const bool is_vain =
-		connection->verdict == EGRESS_DENIED || connection->verdict == EGRESS_FAILED;
 	struct net_row *row;
 
 	for (size_t i = 0; i < net->row_count; i++)
 		if (is_alike(&net->rows[i].like, connection))
 			return &net->rows[i];
-	if (net->row_count == ROWS_MAX || (is_vain && net->vain_count == ROWS_VAIN_MAX))
+	if (net->row_count == ROWS_MAX || (!was_allowed && net->vain_count == ROWS_VAIN_MAX))
 		return NULL;
-	net->vain_count += is_vain;
+	net->vain_count += !was_allowed;
 	row = &net->rows[net->row_count++];
 	*row = (struct net_row){ .like = *connection };
 	row->first_us = clock_us() - net->request->execution.started_us;
@@ -309,21 +308,21 @@ static void step_denied(struct networking *net, const struct egress_connection *
 			why ? ", " : "", why ? why : ""));
 }
 
-/* One that was allowed and then reached a limit counts as that, once. */
+/* One that was allowed and then reached a limit, or was denied, counts as that, once. */
 static struct net_row *row_of_closed(
 	struct networking *net, const struct egress_connection *connection)
 {
-	const bool is_limited = connection->verdict == EGRESS_LIMIT;
+	const bool is_cut = connection->verdict != EGRESS_ALLOWED;
 	struct egress_connection allowed = *connection;
 	struct net_row *before;
 	struct net_row *row;
 
-	if (!is_limited && connection->verdict != EGRESS_ALLOWED)
-		return row_of(net, connection);
 	allowed.verdict = EGRESS_ALLOWED;
 	allowed.why = EGRESS_WHY_NONE;
-	before = row_of(net, &allowed);
-	row = is_limited ? row_of(net, connection) : NULL;
+	if (connection->verdict == EGRESS_DENIED) /* for a name that came later */
+		memcpy(allowed.sni, connection->host, sizeof(allowed.sni));
+	before = row_of(net, &allowed, true);
+	row = is_cut ? row_of(net, connection, true) : NULL;
 	if (!row)
 		return before;
 	row->count++;
@@ -339,7 +338,9 @@ static void on_connection(
 {
 	struct networking *net = container_of(run, struct networking, run);
 	size_t rows = net->row_count;
-	struct net_row *row = is_closed ? row_of_closed(net, connection) : row_of(net, connection);
+	struct net_row *row =
+		is_closed ? row_of_closed(net, connection)
+			  : row_of(net, connection, connection->verdict == EGRESS_ALLOWED);
 
 	if (!row) {
 		net->others += !is_closed;
@@ -353,7 +354,7 @@ static void on_connection(
 		row->connect_us = connection->connect_us;
 	if (is_closed || connection->verdict != EGRESS_ALLOWED)
 		row->took_us += connection->took_us;
-	if (!is_closed && connection->verdict == EGRESS_DENIED && net->row_count > rows)
+	if (connection->verdict == EGRESS_DENIED && net->row_count > rows)
 		step_denied(net, connection);
 }
 

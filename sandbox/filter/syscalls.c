@@ -85,7 +85,10 @@ static const struct arg_rule ioctl_rules[] = { ALLOW_IF(1, TCGETS), ALLOW_IF(1, 
 /* No process sets its name: the kernel's log prints names as they are, with line breaks. */
 static const struct arg_rule prctl_rules[] = { ALLOW_IF(0, PR_GET_NAME) };
 static const struct arg_rule prlimit_rules[] = { ALLOW_IF(2, 0) }; /* reads a limit; sets none */
-static const struct arg_rule socketpair_rules[] = { ALLOW_IF(0, AF_UNIX) };
+static const struct arg_rule local_rules[] = { ALLOW_IF(0, AF_UNIX) };
+/* A datagram socket, also one of a pair, can connect to any name that is in reach. */
+static const struct arg_rule pair_rules[] = { { VERDICT_ALLOW,
+	{ IS(0, AF_UNIX), { 1, SOCK_DGRAM, 0 } } } };
 static const struct arg_rule getsockopt_rules[] = { SOCKET_SAYS(SO_TYPE), SOCKET_SAYS(SO_PROTOCOL),
 	SOCKET_SAYS(SO_ERROR) };
 
@@ -163,7 +166,7 @@ static const struct syscall_group job[] = {
 	{ "no terminals", VERDICT_DEFAULT, CALLS(N(ioctl)), ioctl_rules, IOCTL_RULES },
 	{ "a thread reads its name", ASKED(prctl, prctl_rules) },
 	{ "limits are read only", ASKED(prlimit64, prlimit_rules) },
-	{ "asyncio wakes itself by a pair", ASKED(socketpair, socketpair_rules) },
+	{ "asyncio wakes itself by a pair", ASKED(socketpair, pair_rules) },
 	{ "what kind of socket", ASKED(getsockopt, getsockopt_rules) },
 	{ "and sends over it", ASKED_ALL(talk_rules, N(sendto), N(recvfrom)) },
 	/*
@@ -246,7 +249,7 @@ static const struct syscall_group daemon_groups[] = {
 	ALLOWED("pidfds; the priority of the store's thread", N(pidfd_send_signal), N(pidfd_open),
 		N(setpriority), N(sched_setscheduler), N(sched_getscheduler), N(sched_getparam),
 		N(sched_get_priority_max), N(sched_get_priority_min), N(ioprio_set)),
-	{ "local sockets only", ASKED_ALL(socketpair_rules, N(socket), N(socketpair)) },
+	{ "local sockets only", ASKED_ALL(local_rules, N(socket), N(socketpair)) },
 	{ "names, dumps, its last filter", ASKED(prctl, own_prctl_rules) },
 };
 

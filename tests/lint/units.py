@@ -140,7 +140,6 @@ ELSEWHERE = {
     "daemon/egress/filter.c": (INSIDE, ["tests/scenario/341-network-attacks.py"]),
     "daemon/egress/conn.c": (PART, ["tests/scenario/341-network-attacks.py"]),
     "daemon/egress/egress.c": (PART, ["tests/scenario/341-network-attacks.py"]),
-    "daemon/egress/names.c": (PART, ["tests/scenario/341-network-attacks.py"]),
     "daemon/egress/run.c": (PART, ["tests/scenario/341-network-attacks.py"]),
     "daemon/request/networking.c": (PART, ["tests/scenario/340-network-allowed.py"]),
     "daemon/settings/config_egress.c": (PART, ["tests/unit/test_config_file.c",

@@ -186,10 +186,55 @@ s.shutdown(socket.SHUT_WR)
 got = b''
 while piece := s.recv(4096):
     got += piece
-print(sent == len(first), got == first, b'evil' in got)
+print(sent == len(first), got[7:] == first, b'evil' in got)  # after an alert
 """, [{"host": "slow.test", "ports": [ECHO], "tls": True}])
 eq(lines, ["True True False"], "a greeting that changes after ced-egress has looked at it leaves as it was looked at")
 eq(rows, [("slow.test", "allowed", None)], "... and is told")
+
+# A server that wants another key asks for a second greeting, and takes the name from that one.
+RETRY = PORTS["retry"]
+lines, rows = tried(TLS + f"""
+def again(change, ahead=b''):
+    i, o = ssl.MemoryBIO(), ssl.MemoryBIO()
+    client = context.wrap_bio(i, o, server_hostname='api.test')
+    s = socket.create_connection(('api.test', {RETRY}), timeout=20)
+    for part in range(2):
+        try:
+            client.do_handshake()
+        except ssl.SSLWantReadError:
+            pass
+        data = o.read()
+        s.sendall(change(data) if part else data)
+        if not part and ahead: s.sendall(ahead)
+        i.write(s.recv(65536))
+    while True:
+        try:
+            client.do_handshake()
+            break
+        except ssl.SSLWantReadError:
+            s.sendall(o.read())
+            i.write(s.recv(65536))
+    client.write(b'GET /again HTTP/1.0\\r\\n\\r\\n')
+    s.sendall(o.read())
+    while True:
+        try:
+            return client.read(15)
+        except ssl.SSLWantReadError:
+            i.write(s.recv(65536))
+assert hello('api.test').count(b'api.test') == 1
+try_(lambda: again(lambda data: data))
+try_(lambda: again(lambda data: data.replace(b'api.test', b'bad.test')))
+try_(lambda: again(lambda data: data[:data.index(b'\\x16')] + b'\\x17\\3\\3\\0\\1x' + data[data.index(b'\\x16'):]))
+try_(lambda: again(lambda data: data, hello('bad.test')))
+try_(lambda: socket.create_connection(('api.test', {RETRY})).close())
+""", [{"host": "api.test", "ports": [RETRY], "tls": True}])
+eq(lines, ["b'HTTP/1.1 200 OK'"] + ["ECONNRESET"] * 3 + ["None"], "a second greeting that the server asks for leaves if it names the same server")
+eq([row[1:] for row in rows], [("allowed", None), ("denied", "other_server_name"), ("denied", "not_tls"), ("denied", "not_tls")],
+   "... and each is told, once")
+
+# A long answer of the server of names comes by TCP.
+lines, rows = tried(f"try_(lambda: talk('long.test', {ECHO}, b'x', 1))", [f"long.test:{ECHO}"])
+eq((lines, rows), (["b'x'"], [("long.test", "allowed", None)]), "a name whose answer is too long for a datagram is found")
 
 # ---- the proxy ---------------------------------------------------------------------------------
 
@@ -279,6 +324,13 @@ for family, kind in ((socket.AF_INET, socket.SOCK_DGRAM), (socket.AF_INET, socke
     try_(lambda: socket.socket(family, kind))
 """, [PLAIN])
 eq(lines, ["EAFNOSUPPORT"] * 8, "no other kind of socket can be opened")
+lines, rows = tried("""
+for kind in socket.SOCK_DGRAM, socket.SOCK_RAW:
+    try_(lambda: socket.socketpair(socket.AF_UNIX, kind))
+for kind in socket.SOCK_STREAM, socket.SOCK_SEQPACKET:
+    try_(lambda: len(socket.socketpair(socket.AF_UNIX, kind)))
+""", [PLAIN])
+eq(lines, ["EPERM", "EPERM", "2", "2"], "no end of a pair is one for datagrams, which could be sent to any name")
 # Of the streams over IPv4 only TCP: SCTP, SMC and MPTCP are larger parts of the kernel.
 lines, rows = tried("""
 for protocol in 132, 256, 262, 2, 4, 0, socket.IPPROTO_TCP:
@@ -330,6 +382,16 @@ s.sendall(bytes(1000)); s.shutdown(socket.SHUT_WR); s.recv(1)
 """, [f"api.test:{SINK}"])
 eq([(row["host"], row["up"]) for row in hidden["connections"] if row["verdict"] == "allowed"], [("api.test", 1000)],
    "and for that of one that is allowed after them")
+# A greeting that never comes holds a place.
+hidden = run(f"""
+held = [socket.create_connection(('api.test', {HTTPS})) for _ in range(2)]
+for i in range(140): try_(lambda: talk(f'198.18.1.{{i}}', {SINK}, b'x', 1))
+for s in held: s.close()
+s = socket.create_connection(('api.test', {SINK}))
+s.sendall(bytes(1000)); s.shutdown(socket.SHUT_WR); s.recv(1)
+""", [f"api.test:{SINK}", SECURE], at_once=2)
+eq([(row["host"], row["up"]) for row in hidden["connections"] if row["verdict"] == "allowed"], [("api.test", 1000)],
+   "connections beyond at_once leave room for one that is allowed after them")
 row = result["connections"][-1]
 eq((row["verdict"], row["why"], sum(each["up"] for each in result["connections"])), ("limit", "up_bytes", 123457),
    "bytes past the cap are counted to the byte")

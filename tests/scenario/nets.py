@@ -26,7 +26,9 @@ NAMES = {
     "mapped.test": ["::ffff:127.0.0.2"],
     "six.test": ["::1"],
     "slow.test": ["127.0.0.1"],
+    "long.test": ["127.0.0.1"],
 }
+ALERT = b"\x15\3\3\0\2\2\x28"
 SLOW_S = 1  # for `slow.test`
 flips = [0]
 
@@ -39,10 +41,13 @@ def addresses(name):
 
 
 class Names(socketserver.BaseRequestHandler):
-    """As little of a DNS server as a resolver needs."""
+    """As little of a DNS server as a resolver needs.  `long.test` is told by TCP only."""
 
     def handle(self):
         question, sock = self.request
+        sock.sendto(self.answer(question), self.client_address)
+
+    def answer(self, question, cuts=True):
         at, labels = 12, []
         while question[at]:
             labels.append(question[at + 1 : at + 1 + question[at]].decode("latin-1"))
@@ -58,9 +63,21 @@ class Names(socketserver.BaseRequestHandler):
             if kind == (28 if family == socket.AF_INET6 else 1):
                 data = socket.inet_pton(family, text)
                 rows.append(b"\xc0\x0c" + struct.pack(">HHIH", kind, 1, ttl, len(data)) + data)
-        head = struct.pack(">HHHHHH", struct.unpack_from(">H", question)[0], 0x8180 if found else 0x8183, 1,
-                           len(rows), 0, 0)
-        sock.sendto(head + question[12 : at + 5] + b"".join(rows), self.client_address)
+        flags = 0x8180 if found else 0x8183
+        if labels[0] == "long" and cuts:
+            flags, rows = flags | 0x200, []
+        head = struct.pack(">HHHHHH", struct.unpack_from(">H", question)[0], flags, 1, len(rows), 0, 0)
+        return head + question[12 : at + 5] + b"".join(rows)
+
+
+class LongNames(Names):
+    def handle(self):
+        try:
+            while size := self.request.recv(2, socket.MSG_WAITALL):
+                answer = self.answer(self.request.recv(*struct.unpack(">H", size), socket.MSG_WAITALL), False)
+                self.request.sendall(struct.pack(">H", len(answer)) + answer)
+        except OSError:
+            pass
 
 
 class Pages(http.server.BaseHTTPRequestHandler):
@@ -95,6 +112,8 @@ class Echo(socketserver.BaseRequestHandler):
             while data := self.request.recv(65536):
                 if data.startswith(b"urgent"):
                     self.request.send(b"!", socket.MSG_OOB)
+                if data.startswith(b"\x16"):
+                    self.request.sendall(ALERT)  # as a server says that it is none of TLS
                 self.request.sendall(data)
         except OSError:
             pass
@@ -138,11 +157,15 @@ def certificate(folder):
 def main():
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(*certificate(FOLDER))
-    servers = {"dns": Datagrams(("127.0.0.1", 0), Names)}
-    for name, handler in (("http", Pages), ("https", Pages), ("echo", Echo), ("sink", Sink)):
+    retrying = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    retrying.load_cert_chain(*certificate(FOLDER))
+    retrying.set_ecdh_curve("secp384r1")  # of which no client sends a key at once
+    servers = {"dns_tcp": Threads(("127.0.0.1", 0), LongNames)}
+    servers["dns"] = Datagrams(servers["dns_tcp"].server_address, Names)
+    for name, handler in (("http", Pages), ("https", Pages), ("echo", Echo), ("sink", Sink), ("retry", Pages)):
         servers[name] = Threads(("127.0.0.1", 0), handler)
-    servers["https"].socket = context.wrap_socket(servers["https"].socket, server_side=True,
-                                                  do_handshake_on_connect=False)
+    for name, secure in (("https", context), ("retry", retrying)):
+        servers[name].socket = secure.wrap_socket(servers[name].socket, server_side=True, do_handshake_on_connect=False)
     for server in servers.values():
         threading.Thread(target=server.serve_forever, daemon=True).start()
     with open(os.path.join(FOLDER, "ports.new"), "w", encoding="ascii") as file:

@@ -29,13 +29,14 @@ nets_servers() {
 # nets_start EXTRA-SETTINGS: EXTRA is added to the section egress, NETS_MORE after it.
 nets_start() {
 	nets_servers
-	local http https echo sink nobody
+	local http https echo sink nobody retry
 	http=$(nets_port http) https=$(nets_port https) echo=$(nets_port echo)
-	sink=$(nets_port sink) nobody=$(nets_port nobody)
+	sink=$(nets_port sink) nobody=$(nets_port nobody) retry=$(nets_port retry)
 	cat >"$ced_folder/ced.conf" <<CONF
 cgroups = "auto"
 egress {
-	allow = {"*.test:$http", "*.test:$https", "*.test:$echo", "*.test:$sink", "*.test:$nobody"}
+	allow = {"*.test:$http", "*.test:$https", "*.test:$echo", "*.test:$sink", "*.test:$nobody",
+		"*.test:$retry"}
 	private = {"127.0.0.1"}
 	resolvers = {"127.0.0.1:$(nets_port dns)"}
 	$1
