@@ -1,5 +1,6 @@
 #include "daemon/request/approvals.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #include "daemon/request/judged_parts.h"
 #include "daemon/request/pipeline.h"
 #include "daemon/request/registry.h"
+#include "daemon/request/request_packages.h"
 #include "daemon/request/restore.h"
 #include "daemon/request/run_events.h"
 #include "daemon/request/stages.h"
@@ -85,6 +87,7 @@ static int take_record(struct request *request, const struct value *page, struct
 	const struct value *record = value_at(value_get(page, "waiting"), 0);
 	struct job_result *result = &request->result;
 	struct arena *arena = &request->arena;
+	struct job_refusal refusal;
 
 	if (!record)
 		return err_set(err, ERR_MISSING, "the store no longer has it");
@@ -94,6 +97,8 @@ static int take_record(struct request *request, const struct value *page, struct
 		return -1;
 	request->contract = CONTRACT_READ;
 	request->runtime = pool_find(request->services->pool, request->spec.language);
+	if (request->runtime) /* if they are gone, the run is refused when it is to begin */
+		(void)request_packages_find(request, &refusal);
 	request->masked.spec = request->spec; /* what had to be masked is masked already */
 	result->limits = request->spec.limits;
 	compare_hashes(request, record);
@@ -536,6 +541,23 @@ static int put_network(struct buf *buf, const struct job_network *network)
 			buf_append_byte(buf, '\0') < 0)
 			return -1;
 	}
+	return buf_printf(buf, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64, network->connections,
+		       network->at_once, network->up_bytes, network->down_bytes) < 0 ||
+			       buf_append_byte(buf, '\0') < 0
+		       ? -1
+		       : 0;
+}
+
+/* What the program imports is as much a part of it as its own files. */
+static int put_packages(struct buf *buf, const struct chosen_packages *chosen)
+{
+	for (size_t i = 0; i < chosen->count; i++) {
+		const struct config_package *set = chosen->sets[i]->config;
+
+		if (buf_append(buf, set->name, strlen(set->name) + 1) < 0 ||
+			buf_append(buf, set->digest, strlen(set->digest) + 1) < 0)
+			return -1;
+	}
 	return 0;
 }
 
@@ -562,6 +584,8 @@ static int put_subject(struct buf *buf, const struct request *request)
 		if (judged_variable(request, spec->env[i].key) &&
 			put_text_hash(buf, spec->env[i].key, spec->env[i].value) < 0)
 			return -1;
+	if (put_packages(buf, &request->packages) < 0)
+		return -1;
 	return put_network(buf, spec->network);
 }
 

@@ -323,6 +323,7 @@ void cell_begin(struct request *request)
 	session->cells++;
 	request->execution.cell = request->cell;
 	request->execution.session_limits = &session->limits;
+	request->execution.disk_was_full = session->disk_was_full;
 }
 
 /* ---- its end -------------------------------------------------------------------------------- */
@@ -400,6 +401,8 @@ void cell_over(struct request *request)
 	struct session *session = request->session;
 	const bool is_standing = stands(request);
 
+	session->disk_was_full =
+		is_standing && (execution->facts.disk_full || execution->facts.inodes_full);
 	if (execution->worker && session->end == SESSION_OPEN)
 		states_note_gone(session, execution->worker);
 	if (is_standing && !is_unwanted(request)) {
@@ -414,6 +417,19 @@ void cell_over(struct request *request)
 		session_end(session, SESSION_KILLED);
 	}
 	describe(request, session->goes_back_next || can_begin_anew(session));
+}
+
+void cell_output_broke(struct request *request)
+{
+	struct session *session = request->session;
+
+	if (!request->spec.atomic || !session->keeps_next || session->end != SESSION_OPEN ||
+		!states_have(&session->states, request->from))
+		return;
+	session->state = request->from;
+	session->keeps_next = false;
+	session->goes_back_next = true;
+	describe(request, true);
 }
 
 void cell_leave(struct request *request)

@@ -42,6 +42,9 @@ void cell_begin(struct request *request);
 /* Its execution has ended: the session keeps the worker, or ends with it.  Describes it in the result. */
 void cell_over(struct request *request);
 
+/* The output breaks its contract, which is seen after that: an atomic cell is undone. */
+void cell_output_broke(struct request *request);
+
 /* The request ends, or leaves the queue. */
 void cell_leave(struct request *request);
 

@@ -5,6 +5,7 @@
 
 #include "daemon/loop/loop.h"
 #include "daemon/loop/thread_work.h"
+#include "daemon/request/cell.h"
 #include "daemon/request/pipeline.h"
 #include "daemon/request/stages.h"
 #include "daemon/runs/artifacts.h"
@@ -153,8 +154,11 @@ static bool check_output(struct request *request, uint64_t work)
 
 static enum stage output_checked(struct request *request)
 {
-	request_step(request, "output.checked", "output",
-		request->result.outcome != OUTCOME_OUTPUT_INVALID, NULL);
+	const bool is_valid = request->result.outcome != OUTCOME_OUTPUT_INVALID;
+
+	if (request->session && !is_valid)
+		cell_output_broke(request);
+	request_step(request, "output.checked", "output", is_valid, NULL);
 	return STAGE_RECORD;
 }
 

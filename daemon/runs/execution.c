@@ -585,7 +585,8 @@ static void send_job(struct execution *execution)
 		return;
 	}
 	execution->sent_us = clock_us();
-	execution->worker->displays = execution->spec->display;
+	execution->worker->displays =
+		execution->spec->display && execution->stdin_inline && !execution->by_channels;
 	if (send(execution->worker, job.body, job.len, job.fds, job.fd_count) < 0) {
 		fail_execution(execution, NO_WORKER);
 		return;
@@ -1246,6 +1247,7 @@ static bool take_worker(struct execution *execution, struct worker *worker)
 	execution->worker = worker;
 	execution->next_cell = worker->state == WORKER_KEPT;
 	execution->facts.is_later = execution->next_cell;
+	execution->facts.disk_was_full = execution->disk_was_full;
 	execution->facts.before = worker->before;
 	execution->facts.has_memory_cgroup = knobs_hold(&worker->knobs, KNOB_MEMORY_EVENTS);
 	execution->facts.has_pids_cgroup = knobs_hold(&worker->knobs, KNOB_PIDS_EVENTS);

@@ -83,6 +83,7 @@ struct execution {
 	bool stdin_inline; /* slotmsg.h; set by the owner */
 	/* of a cell: limits of its session, which hold between cells; else NULL; set by the owner */
 	const struct job_limits *session_limits;
+	bool disk_was_full; /* by the cells before; set by the owner */
 	uint64_t cell;    /* its number in the session */
 	uint32_t turn;    /* ... and the number with which its worker tells its end */
 	bool has_network; /* its worker gets one before the job; set by the owner, as the next two */

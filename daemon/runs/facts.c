@@ -115,6 +115,13 @@ bool facts_say_no_process(const struct facts *facts)
 		       !strcmp(message, "can't start new thread"));
 }
 
+bool facts_say_no_space(const struct facts *facts)
+{
+	const char *message = value_as_text(value_get(facts->error, "message"));
+
+	return message && (strstr(message, "No space left on device") || strstr(message, "ENOSPC"));
+}
+
 const struct slotmsg_refused *facts_ended_for(const struct facts *facts)
 {
 	for (size_t i = 0; i < facts->refused_count; i++)

@@ -45,6 +45,7 @@ struct facts {
 	bool has_disk;
 	uint64_t disk_bytes, inodes; /* in use at its end */
 	bool disk_full, inodes_full; /* and nothing was free then */
+	bool disk_was_full;          /* nor at the beginning */
 	bool cpu_spent;              /* its slot killed it for this */
 	/* system calls that the jail refused it, as its slot reports */
 	const struct slotmsg_refused *refused;
@@ -81,6 +82,9 @@ bool facts_left_with(const struct facts *facts, int *ret_code);
 
 /* Whether the program ended without an exit code, or with one that is not 0. */
 bool facts_went_wrong(const struct facts *facts);
+
+/* Whether the program's error says that the disk is full. */
+bool facts_say_no_space(const struct facts *facts);
 
 uint64_t facts_oom_kills(const struct facts *facts);
 uint64_t facts_pids_refused(const struct facts *facts);

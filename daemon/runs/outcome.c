@@ -136,12 +136,17 @@ static bool is_memory_limit(struct judgement *j)
 
 static enum ran what_ran(const struct facts *facts, enum outcome outcome)
 {
-	if (facts->began || facts->done)
-		return outcome == OUTCOME_SYNTAX_ERROR ? RAN_NO : RAN_YES;
-	if (!facts->job_sent || outcome == OUTCOME_SYNTAX_ERROR || outcome == OUTCOME_POLICY_DENIED)
+	if (!facts->job_sent)
 		return RAN_NO;
-	if (facts->is_later)
+	/* Cells before it may speak for the process, and they say that it did not run. */
+	if (facts->is_later && (outcome == OUTCOME_SYNTAX_ERROR || !(facts->began || facts->done)))
 		return RAN_UNKNOWN;
+	if (outcome == OUTCOME_SYNTAX_ERROR)
+		return RAN_NO;
+	if (facts->began || facts->done)
+		return RAN_YES;
+	if (outcome == OUTCOME_POLICY_DENIED)
+		return RAN_NO;
 	if (facts->failed)
 		return RAN_NO;
 	/*
@@ -285,7 +290,8 @@ static bool is_file_limit(struct judgement *j)
 static bool is_disk_limit(struct judgement *j)
 {
 	const struct facts *facts = j->facts;
-	bool full = facts->disk_full || facts->inodes_full;
+	bool full = (facts->disk_full || facts->inodes_full) &&
+		    (!facts->disk_was_full || facts_say_no_space(facts));
 
 	if (!facts_went_wrong(facts) ||
 		(!facts_died_by(facts, SIGXFSZ) && !(full && (facts->error || facts->speechless))))

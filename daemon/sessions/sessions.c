@@ -426,9 +426,10 @@ static void on_job_message(void *owner, const struct job_head *head, const char 
 {
 	struct session *session = owner;
 
+	(void)body;
 	session_hold(session);
 	if (session->states.step != STATES_REST)
-		states_on_job(session, head, body);
+		states_on_job(session, head);
 	session_let_go(session);
 }
 

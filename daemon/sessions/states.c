@@ -19,10 +19,9 @@
 #include "proto/base/log.h"
 #include "proto/fill.h"
 
-#define STEP_MS 5000 /* for a step that takes a millisecond; then the session is lost */
-#define LOOK_MS 1    /* between two looks whether the worker stands */
-
-#define TROUBLE_MAX 300
+#define STEP_MS \
+	5000 /* of one processor, for a step that takes a millisecond; then the session is lost */
+#define LOOK_MS 1 /* between two looks whether the worker stands */
 
 /* What a fork takes beside the copy of its files: page tables, and pages that both write to. */
 #define FORK_BYTES ((uint64_t)4 << 20)
@@ -180,6 +179,14 @@ static void lose(struct session *session, const char *why)
 	session_end(session, SESSION_LOST);
 }
 
+/* A session that may use less of a processor gets more time. */
+static uint64_t step_ms(const struct session *session)
+{
+	const uint64_t percent = session->limits.cpu_percent;
+
+	return percent < 100 ? STEP_MS * 100 / percent : STEP_MS;
+}
+
 static void on_late(void *owner)
 {
 	lose(owner, "it took too long");
@@ -192,7 +199,7 @@ static bool enter(struct session *session, enum states_step step)
 
 	states->step = step;
 	timer_close(states->clock);
-	states->clock = timer_new(session->sessions->loop, STEP_MS, 0, on_late, session);
+	states->clock = timer_new(session->sessions->loop, step_ms(session), 0, on_late, session);
 	if (!states->clock)
 		lose(session, "no memory for a timer");
 	return states->clock != NULL;
@@ -299,7 +306,7 @@ static void look_again(void *owner)
 	struct session *session = owner;
 
 	session_hold(session);
-	if (clock_ms() - session->states.since_ms > STEP_MS)
+	if (clock_ms() - session->states.since_ms > (int64_t)step_ms(session))
 		lose(session, "the kernel takes too long");
 	else
 		look(session);
@@ -646,6 +653,7 @@ static void not_kept(struct session *session, const char *why)
 static void worker_has_not_forked(struct session *session)
 {
 	session->states.no_fork = true;
+	worker_forget_refusals(session->worker);
 	if (session->states.said & SAID_SLOT)
 		go_on_without(session);
 }
@@ -688,23 +696,22 @@ void states_on_message(struct session *session, const struct slotmsg *msg)
 		lose(session, "a message out of turn");
 }
 
-/* What the process says of its trouble, which is the program's as much as ours. */
-static void lose_as_it_says(struct session *session, const struct job_head *head, const char *body)
+/* Not in its own words, which may be the program's and may have secrets in them. */
+static const char *trouble_of(const struct job_head *head)
 {
-	char text[TROUBLE_MAX];
-
-	cut_printf(text, sizeof(text), "the process could not do it: %.*s", (int)head->len, body);
-	lose(session, text);
+	if (head->kind == JOB_AGREED && head->exit_code == KEPT_NOT_BACK)
+		return "the process says that it could not put its files back";
+	return "the process says that it could not do it";
 }
 
-void states_on_job(struct session *session, const struct job_head *head, const char *body)
+void states_on_job(struct session *session, const struct job_head *head)
 {
 	const enum states_step step = session->states.step;
 
 	if (head->kind == JOB_AGREED && head->exit_code == KEPT_NO_FORK && step == STATES_FORK)
 		worker_has_not_forked(session);
 	else if (head->kind != JOB_AGREED || head->exit_code != KEPT_WELL)
-		lose_as_it_says(session, head, body);
+		lose(session, trouble_of(head));
 	else if (step == STATES_FORK)
 		says(session, SAID_WORKER);
 	else if (step == STATES_WAKE)

@@ -94,7 +94,7 @@ const char *states_reason(const struct states *states);
 /* ---- what the session's worker reports, while it is kept -------------------------------------- */
 
 void states_on_message(struct session *session, const struct slotmsg *msg);
-void states_on_job(struct session *session, const struct job_head *head, const char *body);
+void states_on_job(struct session *session, const struct job_head *head);
 
 /* The worker has died.  False: another one does not take its place. */
 bool states_on_worker_ended(struct session *session);

@@ -803,6 +803,14 @@ uint64_t worker_take_cpu_us(struct worker *worker)
 	return knobs_since(until_us, worker->before.cpu_user_us + worker->before.cpu_sys_us);
 }
 
+void worker_forget_refusals(struct worker *worker)
+{
+	struct knob_counts now;
+
+	knobs_count(&worker->knobs, &now);
+	worker->before.pids_refused = now.pids_refused;
+}
+
 void worker_shrink(struct worker *worker, uint64_t bytes)
 {
 	knobs_empty(worker->knobs.fds[KNOB_MEMORY_EMPTY], bytes);

@@ -108,7 +108,7 @@ struct worker {
 	size_t outgoing_at;
 	int outgoing_fds[WORKER_JOB_FDS_MAX]; /* sent with the first byte */
 	unsigned outgoing_fd_count;
-	bool displays;   /* JOB_DISPLAY is expected, and not counted in job_messages */
+	bool displays;   /* it has words and no pipe for that: JOB_DISPLAY is not counted in job_messages */
 	bool same_pipes; /* all cells of a session write to the pipes of the first */
 	struct job_limits made_with;
 	struct knob_counts before; /* counters when the worker became warm */
@@ -209,6 +209,9 @@ uint64_t worker_memory(const struct worker *worker);
  * leaves stand still, so nothing is used there.
  */
 uint64_t worker_take_cpu_us(struct worker *worker);
+
+/* The processes that it was refused were not the program's. */
+void worker_forget_refusals(struct worker *worker);
 
 /* Makes the kernel give up so much that it holds for the worker and can get again, such as pages of files. */
 void worker_shrink(struct worker *worker, uint64_t bytes);

@@ -220,6 +220,13 @@ for kind in (16, 12, 2, 5, 6):
     word = (0x43454401).to_bytes(4, "little") + kind.to_bytes(4, "little") + (len(ITEM)).to_bytes(4, "little") + bytes(4) + ITEM
     result = client.call("run", language="python", code=f"import os\nos.write(3, {word!r} * 3)\nprint(1)", display=kind == 12, limits=ROOMY)
     ok("display" not in result or result["display"] == [], f"words of kind {kind} on the job socket are not its display", result)
+flood = client.call("run", language="python", display=True, limits={"wall_ms": 60000, "cpu_ms": 60000}, code=f"""import os
+word = {word!r}
+word = word[:4] + (12).to_bytes(4, "little") + word[8:]
+sent = 0
+while sent < 100 << 20: sent += os.write(3, word * 100)
+""")
+ok(flood["outcome"] not in ("ok", "wall_limit"), "who sends words that it has a pipe for is cut", flood)
 ok(client.run("print(1)")["stdout"] == "1\n", "the daemon goes on")
 
 # ---- fuzzing over the real door ------------------------------------------------------------------

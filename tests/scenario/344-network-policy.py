@@ -27,9 +27,9 @@ def run(policy, code=CODE, **params):
     return user.call("run", language="python", code=code, policy=policy, limits=LIMITS, **params)
 
 
-def asked(allow):
+def asked(allow, **network):
     """Parks a run. Returns its id."""
-    answer = run("nets-ask", network={"allow": allow}, detach=True)
+    answer = run("nets-ask", network={"allow": allow, **network}, detach=True)
     eq(answer["state"], "parked", f"a run that asks for {allow} waits for a person")
     return answer["run_id"]
 
@@ -56,6 +56,9 @@ record = ended(waiting)
 eq((record["outcome"], record["stdout"]), ("ok", "b'x'\n"), "approved, it runs with its network")
 eq([(row["host"], row["verdict"]) for row in record["connections"]], [("api.test", "allowed")], "and tells its connections")
 eq(run("nets-ask", network={"allow": [HOST]})["stdout"], "b'x'\n", "the same code with the same hosts is approved from then on")
+more = asked([HOST], connections=7)
+approver.call("approvals.deny", run_id=more, reason="no")
+eq(ended(more)["outcome"], "approval_denied", "more of the network is asked for again")
 more = asked([HOST, f"other.test:{PORTS['echo']}"])
 approver.call("approvals.deny", run_id=more, reason="no")
 eq(ended(more)["outcome"], "approval_denied", "another list of hosts is asked for again, and may be denied")

@@ -144,9 +144,51 @@ for outcome, code in ("exception", "x = 6; open('g', 'w'); 1 / 0"), ("exit", "x 
     told = result["session"]
     eq((result["outcome"], told["state"], told.get("went_back")), (outcome, stood, stood), f"an atomic cell is undone: {outcome}")
 eq(s.value("x, __import__('os').path.exists('g')"), "5 False", "nothing of them is left")
+for code, params in ("x = 7\nprint('no JSON')", {}), ("x = 7\nprint({})", {"schema": {"type": "array"}}):
+    stood = s.settled()["state"]
+    result = s.cell(code, atomic=True, output="json", **params)
+    told = result["session"]
+    eq((result["outcome"], told["state"], told.get("went_back")), ("output_invalid", stood, stood), "an atomic cell is undone: output_invalid")
+    eq(client.call("runs.get", run_id=result["run_id"])["session"], told, "... and the record says so")
+    eq(s.value("x"), "5", "... with what it did")
 result = s.cell("x = 8", atomic=True)
 eq((result["outcome"], "went_back" in result["session"], s.value("x")), ("ok", False, "8"), "one that ends well has happened")
 s.close()
+
+# The folder that it stands in comes back with the others.
+s = Session()
+s.cell("import os; os.mkdir('d'); os.chdir('d'); open('in', 'w').write('1')")
+state = s.settled()["state"]
+s.cell("os.chdir('..'); os.rename('d', 'e'); os.chdir('e')")
+s.settled()
+s.rollback(state)
+eq(s.value("os.getcwd(), open('in').read()"), "/work/d 1", "a state stands in the folder in which it stood, also in one that was renamed")
+s.rollback(state)
+s.cell("import shutil; shutil.rmtree('/work/d')")
+s.settled()
+s.rollback(state)
+eq(s.value("os.getcwd(), open('in').read()"), "/work/d 1", "... or removed")
+s.close()
+
+# What ced does for a state is not told as a limit of the next cell.
+s = Session(limits={"wall_ms": 60000, "pids": 1})
+s.cell("x = 1")
+eq(s.settled()["not_kept"], "fork", "with one process no state is kept")
+eq([s.cell(code)["outcome"] for code in ("1 / 0", "import sys; sys.exit(3)")], ["exception", "exit"], "... and no cell is told to have wanted another")
+s.close()
+s = Session(states=0, limits={"wall_ms": 60000, "disk_bytes": 1 << 20})
+s.cell("f = open('f', 'wb')\ntry:\n    while True: f.write(bytes(4096)); f.flush()\nexcept OSError: pass")
+eq([s.cell(code)["outcome"] for code in ("1 / 0", "import sys; sys.exit(3)", "open('g', 'wb').write(bytes(9999))")],
+   ["exception", "exit", "disk_limit"], "a disk that is full already is the limit of who needs room there")
+s.close()
+
+# What C code prints waits in the C library.
+s = Session()
+s.cell("import ctypes; libc = ctypes.CDLL(None)")
+eq(s.cell("libc.printf(b'by C\\n'); print('by Python')")["stdout"], "by Python\nby C\n", "what C code prints is its cell's")
+eq(s.cell("print(2)")["stdout"], "2\n", "... and no other's")
+s.close()
+eq(client.run("import ctypes; ctypes.CDLL(None).printf(b'by C\\n')")["stdout"], "by C\n", "... and a plain run's")
 
 # ---- what cannot be kept -------------------------------------------------------------------------
 

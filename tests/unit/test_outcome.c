@@ -72,6 +72,8 @@ TEST(a_rule_that_was_broken_is_worse_than_any_end_and_no_better_than_a_limit)
 	expect(&facts, OUTCOME_WALL_LIMIT, RAN_YES);
 	facts = (struct facts){ .job_sent = true, .was_denied = true };
 	expect(&facts, OUTCOME_POLICY_DENIED, RAN_NO);
+	facts.is_later = true;
+	expect(&facts, OUTCOME_POLICY_DENIED, RAN_UNKNOWN);
 }
 
 TEST(the_done_word_with_code_0_is_ok)
@@ -133,6 +135,8 @@ TEST(a_syntax_error_counts_only_before_the_program_began)
 	expect(&facts, OUTCOME_EXCEPTION, RAN_YES); /* forged by the program, so it did run */
 	facts.began = false;
 	expect(&facts, OUTCOME_SYNTAX_ERROR, RAN_NO);
+	facts.is_later = true; /* an earlier cell may have said so */
+	expect(&facts, OUTCOME_SYNTAX_ERROR, RAN_UNKNOWN);
 	arena_done(&arena);
 }
 
@@ -382,6 +386,27 @@ static struct judged judge_error(const char *type, const char *message, bool dis
 	judged = judge(&facts);
 	arena_done(&arena);
 	return judged;
+}
+
+TEST(a_disk_that_was_full_before_a_cell_is_its_limit_only_if_its_error_says_so)
+{
+	struct facts facts = running();
+	struct arena arena;
+	struct value *error;
+
+	arena_init(&arena, 65536);
+	error = value_map(&arena);
+	value_map_put(&arena, error, "type", value_text(&arena, "OSError"));
+	value_map_put(
+		&arena, error, "message", value_text(&arena, "[Errno 28] No space left on device"));
+	facts.disk_full = facts.disk_was_full = true;
+	facts.done = true;
+	facts.done_code = 1;
+	facts.error = error_of(&arena, "ValueError");
+	expect(&facts, OUTCOME_EXCEPTION, RAN_YES);
+	facts.error = error;
+	expect(&facts, OUTCOME_DISK_LIMIT, RAN_YES);
+	arena_done(&arena);
 }
 
 static const char *limit_of(const struct judged *judged)

@@ -459,11 +459,24 @@ static bool flush_one(const char *name, bool aloud)
 	return result != NULL;
 }
 
+/*
+ * What modules in C have printed.  A thread that reads or writes a stream may hold it for ever, and that one
+ * is left alone.
+ */
+static void flush_c_stdout(void)
+{
+	if (ftrylockfile(stdout) != 0)
+		return;
+	(void)fflush_unlocked(stdout);
+	funlockfile(stdout);
+}
+
 static bool flush_both(void)
 {
 	bool flushed = flush_one("stdout", true);
 
 	(void)flush_one("stderr", false);
+	flush_c_stdout();
 	return flushed;
 }
 
