@@ -1,23 +1,18 @@
 #include "sandbox/worker/joblink.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "proto/base/container.h"
 #include "proto/base/fdio.h"
 #include "sandbox/child_exit.h"
 
 /* Most jobs fit, and come with their head in the first read. */
 #define SMALL_BODY 16384
-
-#define HELD_FROM 48 /* so that a program's first files have the numbers that it is used to */
 
 static struct {
 	struct job_head head;
@@ -106,41 +101,10 @@ int joblink_wait(int sock, struct joblink_job *ret_job, struct err *err)
 	return read_job(sock, MAY(JOB_START), ret_job, err);
 }
 
-static int held[JOBLINK_FDS_MAX + 1]; /* and one for what a harness opens */
-static size_t held_count;
-
-void joblink_hold(int sock)
-{
-	while (held_count < COUNT_OF(held)) {
-		held[held_count] = fcntl(sock, F_DUPFD_CLOEXEC, HELD_FROM);
-		if (held[held_count] < 0)
-			return;
-		held_count++;
-	}
-}
-
-/* The program may have closed one, and have a file of its own there. */
-static void let_go(int sock)
-{
-	struct stat ours;
-	struct stat found;
-
-	if (held_count && fstat(sock, &ours) < 0)
-		return;
-	while (held_count) {
-		const int fd = held[--held_count];
-
-		if (fstat(fd, &found) == 0 && found.st_ino == ours.st_ino &&
-			found.st_dev == ours.st_dev)
-			close(fd);
-	}
-}
-
 int joblink_wait_next(int sock, struct joblink_job *job, struct err *err)
 {
 	struct joblink_job last = *job;
 
-	let_go(sock);
 	*job = (struct joblink_job){ .body = NULL };
 	if (last.body && last.body != first.body)
 		free(last.body);

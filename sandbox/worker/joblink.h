@@ -34,12 +34,6 @@ int joblink_wait(int sock, struct joblink_job *ret_job, struct err *err);
  */
 int joblink_wait_next(int sock, struct joblink_job *job, struct err *err);
 
-/*
- * Holds descriptors until joblink_wait_next(), so that a cell which uses up all of them still leaves room
- * for those of the next one.
- */
-void joblink_hold(int sock);
-
 /* Waits for a message of this kind, which has no body.  -1: the daemon has gone or sent another. */
 int joblink_wait_word(int sock, enum job_kind kind);
 

@@ -182,17 +182,6 @@ eq([s.cell(code)["outcome"] for code in ("1 / 0", "import sys; sys.exit(3)", "op
    ["exception", "exit", "disk_limit"], "a disk that is full already is the limit of who needs room there")
 s.close()
 
-# A cell that leaves no descriptor free leaves room for the next one.
-for states in 0, 3:
-    s = Session(states=states)
-    s.cell("x = 1")
-    eq(s.cell("import os\nopened = []\ntry:\n    while True: opened.append(os.open('/dev/null', 0))\nexcept OSError as error: print(error.errno)")["stdout"],
-       "24\n", "a cell uses up its descriptors")
-    eq(s.cell("print(x, len(opened) > 9)")["stdout"], "1 True\n", "... and the next one runs")
-    s.cell("for fd in range(40, 60):\n    try: os.close(fd)\n    except OSError: pass\nmine = [os.open('/dev/zero', 0) for _ in range(20)]")
-    eq(s.cell("print(all(os.read(fd, 1) == bytes(1) for fd in mine))")["stdout"], "True\n", "who closes those of ced keeps his own in their place")
-    s.close()
-
 # What C code prints waits in the C library.
 s = Session()
 s.cell("import ctypes; libc = ctypes.CDLL(None)")

@@ -638,7 +638,6 @@ static bool cell_take(struct program *ret_program, int *ret_display)
 	take_cell_stdin(stdin_fd);
 	write_cell_files(ret_program);
 	audit_name(ret_program->entrypoint);
-	joblink_hold(WORKER_JOB_FD);
 	return stdin_fd >= 0;
 }
 
@@ -827,7 +826,6 @@ void run_program(const struct harness *harness)
 	if (program.flags & JOB_FLAG_SESSION) {
 		Py_INCREF(Py_None);
 		Py_DECREF(enter_scope(harness, &script, Py_None, false));
-		joblink_hold(WORKER_JOB_FD);
 	}
 	if (display >= 0)
 		start_display(harness, display);
