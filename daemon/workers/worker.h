@@ -94,7 +94,8 @@ struct worker {
 	/*
 	 * Further leaves of the slot, in which kept states stand.  Each has one of its own, so that
 	 * the worker goes on, dies or runs out of memory alone.  Going back exchanges `knobs` for
-	 * the leaf of the state.
+	 * the leaf of the state.  They stay open until what the last session has left in them is
+	 * reclaimed.
 	 */
 	struct knobs leaves[WORKER_LEAVES_MAX];
 	unsigned leaf_count;
