@@ -398,8 +398,10 @@ void cell_over(struct request *request)
 {
 	struct execution *execution = &request->execution;
 	struct session *session = request->session;
-	const bool is_standing = stands(request);
+	bool is_standing;
 
+	session_end_if_old(session);
+	is_standing = stands(request);
 	if (execution->worker && session->end == SESSION_OPEN)
 		states_note_gone(session, execution->worker);
 	if (is_standing && !is_unwanted(request)) {

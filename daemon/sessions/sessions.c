@@ -183,16 +183,30 @@ int64_t session_expires_wall_us(const struct session *session)
 
 static void on_clock(void *owner)
 {
+static bool is_old(const struct session *session)
+{
+	return clock_ms() - session->opened_ms >= session->sessions->age_ms;
+}
+
+void session_end_if_old(struct session *session)
+{
+	if (is_old(session))
+		session_end(session, SESSION_AGE);
+}
+
+/* A cell has the worker, or is to have one.  Until its end the session counts for its user. */
+static bool is_used(const struct session *session)
+{
+	return session->now && !session->worker;
+}
+
 	struct session *session = owner;
 	int64_t now_ms = clock_ms();
 
-	if (now_ms < ends_ms(session)) {
+	if (now_ms < ends_ms(session))
 		timer_set(session->clock, (uint64_t)(ends_ms(session) - now_ms));
-		return;
-	}
-	session_end(session, now_ms - session->opened_ms >= session->sessions->age_ms
-				     ? SESSION_AGE
-				     : SESSION_IDLE);
+	else if (!is_used(session))
+		session_end(session, is_old(session) ? SESSION_AGE : SESSION_IDLE);
 }
 
 static void set_clock(struct session *session)
@@ -330,6 +344,7 @@ static void next_turn(struct session *session)
 	session->goes_back_next = session->keeps_next = false;
 	if (session->end != SESSION_OPEN)
 		return;
+	session_end_if_old(session);
 	set_clock(session);
 	if (goes_back && !states_have(&session->states, session->state))
 		session_end(session, SESSION_LOST); /* the state has died since the cell's end */

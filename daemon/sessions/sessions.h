@@ -129,6 +129,12 @@ struct session *sessions_find(const struct sessions *sessions, const char *id);
 void session_end(struct session *session, enum session_end why);
 
 /* Ends all of them; returns how many. */
+/*
+ * Call it at the end of a cell.  A session that grows old while a cell runs, or waits for a worker, ends
+ * with that cell.
+ */
+void session_end_if_old(struct session *session);
+
 unsigned sessions_end_all(struct sessions *sessions, enum session_end why);
 
 unsigned sessions_count(const struct sessions *sessions);

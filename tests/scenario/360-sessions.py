@@ -3,6 +3,7 @@
 import os
 import sys
 import threading
+import time
 
 from wire import Client, done, eq, ok, wait_until
 
@@ -434,11 +435,25 @@ def ends():
     session = opened()
     sent = send(session, "import time\ntime.sleep(5)", limits={"wall_ms": 50000})
     error, result = client.receive(sent)
-    ok(result and result["outcome"] in ("canceled", "ok"), "a cell that runs then is cancelled", (error, result))
-    eq(result["session"].get("why"), "age", "and told why")
+    ok(result and result["outcome"] == "ok", "a cell that runs then goes on to its end", (error, result))
+    eq((result["session"].get("state"), result["session"].get("why")), (None, "age"), "and is told that the session has ended with it")
+    eq(refused(client.receive(behind)[0]), ("not_found", "/session", "ended"), "the cell behind it does not run")
+    session = opened()
+    sent = send(session, "import time\ntime.sleep(60)", limits={"wall_ms": 50000})
+    ok(wait_until(lambda: sessions()[session]["busy"]), "a cell runs longer than its session may live")
+    time.sleep(3.5)
+    ok(session in sessions(), "a session that is too old is open until its cell is over")
+    others = [opened() for _ in range(2)]
+    error, _ = answer("session.open", language="python")
+    eq((error and error["code"], "sessions_per_uid" in str(error)), ("busy", True), "and counts as one of its user until then")
+    close(session)
+    result = client.receive(sent)[1]
+    eq((result["outcome"], result["session"]["why"]), ("canceled", "closed"), "it can be closed, which cancels the cell")
+    ok(others and wait_until(lambda: not sessions()), "none is left")
 
 
 second = connect(USER)
 globals()[sys.argv[1]](*sys.argv[2:])
+    behind = send(session, "1")
 if sys.argv[1] != "leave":
     done()

@@ -3,6 +3,7 @@
 
 #include "daemon/sessions/sessions.h"
 #include "daemon/settings/config_file.h"
+#include "proto/base/clock.h"
 #include "proto/base/container.h"
 #include "tests/check.h"
 #include "tests/fault.h"
@@ -217,7 +218,7 @@ TEST(a_session_ends_when_it_is_idle)
 	finish();
 }
 
-TEST(a_session_ends_when_it_is_old_also_while_a_cell_runs)
+TEST(a_session_that_is_old_while_a_cell_runs_ends_with_that_cell)
 {
 	struct session_turn cell = CELL;
 	struct session *session;
@@ -226,11 +227,17 @@ TEST(a_session_ends_when_it_is_old_also_while_a_cell_runs)
 	sessions.age_ms = 20;
 	session = open_for(ALICE, ID("A"), 5);
 	session_hold(session);
+	struct session_turn behind = CELL;
 	session_come(session, &cell);
 	CHECK_EQ_INT(session_enter(&cell), 1);
-	while (!end_count)
-		(void)uv_run(&loop, UV_RUN_ONCE);
-	CHECK_EQ_INT(last_end, SESSION_AGE);
+	session_come(session, &behind);
+	CHECK_EQ_INT(session_enter(&behind), 0);
+	while (session->clock && uv_run(&loop, UV_RUN_DEFAULT))
+		;
+	CHECK_EQ_INT(session->end, SESSION_OPEN);
+	CHECK(session_expires_wall_us(session) <= clock_wall_us());
+	CHECK(open_for(ALICE, ID("B"), 600000));
+	CHECK(!open_for(ALICE, ID("C"), 600000)); /* it counts until the cell is over */
 	session_leave(&cell);
 	session_let_go(session);
 	finish();
@@ -238,6 +245,26 @@ TEST(a_session_ends_when_it_is_old_also_while_a_cell_runs)
 
 TEST(without_memory_no_session_opens)
 {
+	CHECK_EQ_INT(session->end, SESSION_AGE);
+	CHECK(turn_count == 1 && turns[0] == &behind && !behind.is_running);
+	session_let_go(session);
+	finish();
+}
+
+TEST(the_end_of_a_cell_is_that_of_a_session_which_is_too_old)
+{
+	struct session *session;
+
+	begin();
+	session = open_one();
+	session_hold(session);
+	session_end_if_old(session);
+	CHECK_EQ_INT(session->end, SESSION_OPEN);
+	sessions.age_ms = 0;
+	session_end_if_old(session);
+	CHECK_EQ_INT(session->end, SESSION_AGE);
+	session_end_if_old(session);
+	CHECK_EQ_INT(end_count, 1);
 	begin();
 	FAULT_LOOP(FAULT_ALLOC) {
 		struct session *session = open_one();
