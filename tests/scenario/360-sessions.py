@@ -252,6 +252,10 @@ def users():
     close(session, by=admin)
     result = client.receive(sent)[1]
     eq((result["outcome"], result["session"]["why"]), ("canceled", "admin"), "an administrator closes it")
+    acts = [act for act in connect(0).call("admin.acts")["acts"] if session in str(act)]
+    eq([(act["method"], act["uid"]) for act in acts], [("session.close", ADMIN), ("session.end", USER), ("session.open", USER)],
+       "an administrator who closes a session is named in the record")
+    eq((acts[0]["pid"], "admin" in str(acts[0]["result"])), (os.getpid(), True), "with the process")
     mine = [opened() for _ in range(3)]
     error, _ = answer("session.open", language="python")
     eq((error["code"], "sessions_per_uid" in error["message"]), ("busy", True), "one user opens so many")
@@ -450,10 +454,10 @@ def ends():
     result = client.receive(sent)[1]
     eq((result["outcome"], result["session"]["why"]), ("canceled", "closed"), "it can be closed, which cancels the cell")
     ok(others and wait_until(lambda: not sessions()), "none is left")
+    behind = send(session, "1")
 
 
 second = connect(USER)
 globals()[sys.argv[1]](*sys.argv[2:])
-    behind = send(session, "1")
 if sys.argv[1] != "leave":
     done()
