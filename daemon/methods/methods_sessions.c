@@ -34,10 +34,10 @@
 
 /* ---- the record ----------------------------------------------------------------------------- */
 
-/* An act of the session's user, in one piece of memory. */
+/* An act of the session's user, or of who closes it, in one piece of memory. */
 struct session_act {
 	struct recording recording;
-	struct call *call; /* of session.open, which is answered when the act is on the disk */
+	struct call *call; /* NULL, or it is answered when the act is on the disk */
 	struct value *result;
 	char params[RESULT_BYTES], text[RESULT_BYTES];
 };
@@ -57,8 +57,8 @@ static void on_act_recorded(struct recording *recording, const struct err *err)
 }
 
 /* Only ids, numbers and words of ours: nothing that JSON would have to escape. */
-static struct session_act *act_new(
-	const struct session *session, const struct caller *caller, const char *method)
+static struct session_act *act_new(const struct session *session, const struct caller *caller,
+	const char *method, enum session_end end)
 {
 	struct session_act *act = calloc(1, sizeof(*act));
 
@@ -67,12 +67,12 @@ static struct session_act *act_new(
 	cut_printf(act->params, sizeof(act->params), "{\"session\":\"%s\"}", session->id);
 	cut_printf(act->text, sizeof(act->text),
 		"{\"language\":\"%s\",\"cells\":%llu,\"end\":\"%s\"}", session->language,
-		(unsigned long long)session->cells, session_end_word(session->end));
+		(unsigned long long)session->cells, session_end_word(end));
 	act->recording.kind = RECORDING_ACT;
 	act->recording.done = on_act_recorded;
 	act->recording.act = (struct store_act){
 		.at_wall_us = clock_wall_us(),
-		.uid = session->uid,
+		.uid = caller ? caller->uid : session->uid,
 		.gid = caller ? caller->gid : 0,
 		.pid = caller ? caller->pid : 0,
 		.method = method,
@@ -141,7 +141,8 @@ static void tell_opener(const struct session *session)
 void session_record_end(void *context, const struct session *session)
 {
 	const struct services *services = context;
-	struct session_act *act = services->recorder ? act_new(session, NULL, "session.end") : NULL;
+	struct session_act *act =
+		services->recorder ? act_new(session, NULL, "session.end", session->end) : NULL;
 
 	log_event(LOG_LEVEL_INFO, "session.ended", LOG_STR("session", session->id),
 		LOG_INT("uid", session->uid), LOG_INT("cells", (int64_t)session->cells),
@@ -323,7 +324,7 @@ static struct value *describe_opened(struct call *call, const struct session *se
 
 static void record_opened(struct call *call, struct session *session)
 {
-	struct session_act *act = act_new(session, &call->caller, "session.open");
+	struct session_act *act = act_new(session, &call->caller, "session.open", SESSION_OPEN);
 
 	if (!act) {
 		session_end(session, SESSION_CLOSED);
@@ -473,14 +474,39 @@ static int find_cell(void *context, struct request *request)
 	return 1;
 }
 
+static void end_with_cells(struct call *call, struct session *session, bool is_own)
+{
+	struct doomed doomed = { .session = session };
+
+	session_hold(session);
+	session_end(session, is_own ? SESSION_CLOSED : SESSION_ADMIN);
+	while (registry_each(call->services->runs, find_cell, &doomed))
+		request_cancel(doomed.found, is_own ? KILLED_CANCEL : KILLED_ADMIN);
+	session_let_go(session);
+}
+
+/* The act of session.end is the user's. */
+static void close_as_admin(struct call *call, struct session *session, struct value *result)
+{
+	struct session_act *act = act_new(session, &call->caller, "session.close", SESSION_ADMIN);
+
+	if (!act) {
+		call_error(call, RPC_CODE_INTERNAL, "no memory to record this: nothing is closed");
+		return;
+	}
+	act->call = call;
+	act->result = result;
+	act->recording.durability = STORE_NOW;
+	end_with_cells(call, session, false);
+	recorder_put(call->services->recorder, &act->recording);
+}
+
 void method_session_close(struct call *call)
 {
 	struct services *services = call->services;
 	struct arena *arena = &call->arena;
 	const char *id = value_as_text(value_get(call->params, "session"));
 	struct session *session = sessions_find(services->sessions, id);
-	const bool is_own = session && session->uid == call->caller.uid;
-	struct doomed doomed = { .session = session };
 	struct value *map = value_map(arena);
 
 	if (!session || !may_see(call, session)) {
@@ -491,10 +517,10 @@ void method_session_close(struct call *call)
 	}
 	value_map_put(arena, map, "session", value_text(arena, session->id));
 	value_map_put(arena, map, "cells", value_uint(arena, session->cells));
-	session_hold(session);
-	session_end(session, is_own ? SESSION_CLOSED : SESSION_ADMIN);
-	while (registry_each(services->runs, find_cell, &doomed))
-		request_cancel(doomed.found, is_own ? KILLED_CANCEL : KILLED_ADMIN);
-	session_let_go(session);
+	if (session->uid != call->caller.uid) {
+		close_as_admin(call, session, map);
+		return;
+	}
+	end_with_cells(call, session, true);
 	call_result(call, map);
 }

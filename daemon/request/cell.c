@@ -399,8 +399,10 @@ void cell_over(struct request *request)
 {
 	struct execution *execution = &request->execution;
 	struct session *session = request->session;
-	const bool is_standing = stands(request);
+	bool is_standing;
 
+	session_end_if_old(session);
+	is_standing = stands(request);
 	session->disk_was_full =
 		is_standing && (execution->facts.disk_full || execution->facts.inodes_full);
 	if (execution->worker && session->end == SESSION_OPEN)

@@ -21,7 +21,9 @@ static const char *const end_words[] = {
 
 void sessions_init(struct sessions *sessions, uv_loop_t *loop, const struct config *config)
 {
-	*sessions = (struct sessions){ .loop = loop, .most = (unsigned)config->sessions_max };
+	*sessions = (struct sessions){ .loop = loop,
+		.most = (unsigned)config->sessions_max,
+		.reserve = (unsigned)config->workers_reserve };
 	sessions_set(sessions, config);
 	list_init(&sessions->open);
 }
@@ -181,18 +183,32 @@ int64_t session_expires_wall_us(const struct session *session)
 	return clock_wall_us() + (ends_ms(session) - clock_ms()) * 1000;
 }
 
+static bool is_old(const struct session *session)
+{
+	return clock_ms() - session->opened_ms >= session->sessions->age_ms;
+}
+
+void session_end_if_old(struct session *session)
+{
+	if (is_old(session))
+		session_end(session, SESSION_AGE);
+}
+
+/* A cell has the worker, or is to have one.  Until its end the session counts for its user. */
+static bool is_used(const struct session *session)
+{
+	return session->now && !session->worker;
+}
+
 static void on_clock(void *owner)
 {
 	struct session *session = owner;
 	int64_t now_ms = clock_ms();
 
-	if (now_ms < ends_ms(session)) {
+	if (now_ms < ends_ms(session))
 		timer_set(session->clock, (uint64_t)(ends_ms(session) - now_ms));
-		return;
-	}
-	session_end(session, now_ms - session->opened_ms >= session->sessions->age_ms
-				     ? SESSION_AGE
-				     : SESSION_IDLE);
+	else if (!is_used(session))
+		session_end(session, is_old(session) ? SESSION_AGE : SESSION_IDLE);
 }
 
 static void set_clock(struct session *session)
@@ -226,10 +242,10 @@ const char *sessions_full(struct sessions *sessions, uint32_t uid)
 			"this user has %u sessions open, which is all that the setting "
 			"sessions_per_uid allows: close one of them",
 			own);
-	else if (all >= sessions->most)
+	else if (all >= sessions->most + (own ? 0 : sessions->reserve))
 		cut_printf(sessions->why, sizeof(sessions->why),
-			"%u sessions are open, which is all that the setting sessions_max allows",
-			all);
+			"%u sessions are open, which is all that the setting sessions_max allows%s",
+			all, own ? "" : ", and workers_reserve beyond it");
 	else
 		return NULL;
 	return sessions->why;
@@ -328,6 +344,7 @@ static void next_turn(struct session *session)
 	session->now = NULL;
 	session->used_ms = clock_ms();
 	session->goes_back_next = session->keeps_next = false;
+	session_end_if_old(session);
 	if (session->end != SESSION_OPEN)
 		return;
 	set_clock(session);

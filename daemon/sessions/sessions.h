@@ -100,6 +100,7 @@ struct sessions {
 	uv_loop_t *loop;
 	struct list open;
 	unsigned most, most_per_uid, queue_most;
+	unsigned reserve; /* more beyond `most`, each for a user who has none */
 	int64_t age_ms;
 	char why[160]; /* no other one can be opened */
 	void (*on_end)(void *context, const struct session *session);
@@ -128,6 +129,12 @@ struct session *sessions_find(const struct sessions *sessions, const char *id);
 
 /* Ends it, unless it has ended.  Its waiting cells get their turns, and find that out. */
 void session_end(struct session *session, enum session_end why);
+
+/*
+ * Call it at the end of a cell.  A session that grows old while a cell runs, or waits for a worker, ends
+ * with that cell.
+ */
+void session_end_if_old(struct session *session);
 
 /* Ends all of them; returns how many. */
 unsigned sessions_end_all(struct sessions *sessions, enum session_end why);

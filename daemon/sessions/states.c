@@ -253,6 +253,8 @@ static void look_again(void *owner);
 
 static void find_leaf(struct session *session);
 
+static void settle_back(struct session *session);
+
 /* Whether the leaf of the worker before is empty.  A host without this knob kills the worker alone. */
 static bool is_killed_off(const struct session *session)
 {
@@ -282,7 +284,7 @@ static void go_on(struct session *session)
 	if (session->states.step == STATES_ROOM)
 		find_leaf(session);
 	else if (session->states.step == STATES_BACK)
-		states_keep(session, session->states.number);
+		settle_back(session);
 	else
 		rest(session);
 }
@@ -538,21 +540,25 @@ static void find_leaf(struct session *session)
 		look_until(session, STATES_ROOM);
 }
 
-/*
- * Whether the worker may fork without running out of memory, which would end the session.  Pages that
- * only cache files give way first.
- */
-static bool has_memory(const struct session *session)
+/* Pages that only cache files give way first. */
+static bool has_room(const struct session *session, uint64_t wanted)
 {
 	const uint64_t most = session->limits.memory_bytes;
 	uint64_t held = worker_memory(session->worker);
-	const uint64_t wanted = session->states.disk_bytes + FORK_BYTES + held / FORK_PART;
 
 	if (held + wanted > most) {
 		worker_shrink(session->worker, held + wanted - most);
 		held = worker_memory(session->worker);
 	}
 	return held + wanted <= most;
+}
+
+/* Whether the worker may fork without running out of memory, which would end the session. */
+static bool has_memory(const struct session *session)
+{
+	const uint64_t held = worker_memory(session->worker);
+
+	return has_room(session, session->states.disk_bytes + FORK_BYTES + held / FORK_PART);
 }
 
 void states_keep(struct session *session, uint32_t number)
@@ -614,6 +620,25 @@ void states_go_back(struct session *session, uint32_t number)
 		return;
 	states->is_back = true;
 	session->state = number;
+}
+
+/*
+ * While the worker before it died, the state had a limit that left out that worker's leaf.  Pages there
+ * that other states share do not go with it.  So what there is now is compared.
+ */
+static void settle_back(struct session *session)
+{
+	struct worker *worker = session->worker;
+	const uint64_t more = knobs_since(session->limits.memory_bytes, worker_memory(worker));
+
+	if (more)
+		worker_shrink_leaf(worker, session->states.made.leaf, more);
+	if (!has_room(session, 0))
+		lose(session, "the state that was woken holds more memory than there is");
+	else if (worker_limit(worker, &session->limits) < 0)
+		lose(session, "its cgroup refuses its limits");
+	else
+		states_keep(session, session->states.number);
 }
 
 static void look_whether_back(struct session *session, unsigned who)

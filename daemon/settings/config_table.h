@@ -36,7 +36,7 @@
 	X(sessions_max,           0,         0,    1024,       RESTART, "sessions open together; each keeps a worker from its first cell on; 0: half of workers_max") \
 	X(sessions_per_uid,       4,         0,    1024,       RELOAD,  "of these, how many one uid may have") \
 	X(session_idle_ms,        1200000,   1000, 86400000,   RELOAD,  "a session ends after this time without a cell, unless it asks for another") \
-	X(session_ms,             7200000,   1000, 604800000,  RELOAD,  "a session ends when it is this old") \
+	X(session_ms,             7200000,   1000, 604800000,  RELOAD,  "a session ends when it is this old, after a cell that runs then") \
 	X(session_queue,          16,        0,    1024,       RELOAD,  "cells of one session that may wait for the one before") \
 	X(inspectors,             2,         1,    16,         RESTART, "processes that read programs for the policy") \
 	X(packages_check_ms,      86400000,  0,    2592000000, RESTART, "how often the digests of package sets are computed again; 0: only at the start") \

@@ -19,7 +19,6 @@ struct knobs {
 	uint64_t pids_set;
 	uint64_t cpu_set;
 	uint64_t held_bytes; /* of the memory limit, in other leaves of the same session */
-	uint64_t rest_bytes; /* of earlier sessions, such as files in the kernel's cache */
 	bool stands;         /* it was told to stand still */
 	bool is_first;       /* the leaf that the slot's workers enter */
 };

@@ -1,20 +1,29 @@
 #include "daemon/workers/reclaim.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
-/* The thread has its own descriptor, because the slot may be closed meanwhile. */
+#include "proto/base/fdio.h"
+
+/* The thread has descriptors of its own, because the slot may be closed meanwhile. */
 struct reclaiming {
 	struct reclaim *reclaim;
-	int fd;
-	uint64_t bytes;
+	int fds[PRIV_LEAVES_MAX];
+	uint64_t bytes[PRIV_LEAVES_MAX];
+	unsigned count;
 };
 
 static void empty(void *context)
 {
 	const struct reclaiming *reclaiming = context;
 
-	knobs_empty(reclaiming->fd, reclaiming->bytes);
+	for (unsigned i = 0; i < reclaiming->count; i++)
+		knobs_empty(reclaiming->fds[i], reclaiming->bytes[i]);
+}
+
+static void release(struct reclaiming *reclaiming)
+{
+	close_fds(reclaiming->fds, reclaiming->count);
+	free(reclaiming);
 }
 
 static void on_emptied(void *context)
@@ -23,38 +32,54 @@ static void on_emptied(void *context)
 	struct reclaim *reclaim = reclaiming->reclaim;
 	struct worker *worker = reclaim->worker;
 
-	close(reclaiming->fd);
-	free(reclaiming);
+	release(reclaiming);
 	reclaim->busy = false;
 	reclaim->worker = NULL;
 	reclaim->on_done(reclaim->context, worker);
 }
 
-static bool start(struct reclaim *reclaim, const struct worker *worker, uint64_t bytes)
+static void add(struct reclaiming *reclaiming, const struct knobs *leaf, uint64_t may_stay)
+{
+	const uint64_t bytes = knobs_memory_now(leaf);
+	const int fd = bytes > may_stay ? knobs_emptier(leaf) : -1;
+
+	if (fd < 0)
+		return;
+	reclaiming->fds[reclaiming->count] = fd;
+	reclaiming->bytes[reclaiming->count++] = bytes;
+}
+
+/* NULL: little is left, or there is no memory or knob to reclaim it. */
+static struct reclaiming *collect(struct reclaim *reclaim, const struct worker *worker)
 {
 	struct reclaiming *reclaiming = calloc(1, sizeof(*reclaiming));
 
 	if (!reclaiming)
-		return false;
-	*reclaiming = (struct reclaiming){ reclaim, knobs_emptier(&worker->knobs), bytes };
-	if (reclaiming->fd >= 0 && work_start(reclaim->loop, empty, on_emptied, reclaiming) == 0)
-		return true;
-	if (reclaiming->fd >= 0)
-		close(reclaiming->fd);
+		return NULL;
+	reclaiming->reclaim = reclaim;
+	add(reclaiming, &worker->knobs, RECLAIM_ABOVE);
+	for (unsigned i = 0; i < worker->leaf_count; i++)
+		add(reclaiming, &worker->leaves[i], RECLAIM_LEAF_ABOVE);
+	if (reclaiming->count)
+		return reclaiming;
 	free(reclaiming);
-	return false;
+	return NULL;
 }
 
 bool reclaim_start(struct reclaim *reclaim, struct worker *worker)
 {
-	uint64_t bytes = knobs_memory_now(&worker->knobs);
+	struct reclaiming *reclaiming = collect(reclaim, worker);
 
-	if (bytes <= RECLAIM_ABOVE)
+	if (!reclaiming)
 		return false;
-	if (reclaim->busy)
+	if (reclaim->busy) {
+		release(reclaiming);
 		return true;
-	reclaim->busy = start(reclaim, worker, bytes);
+	}
+	reclaim->busy = work_start(reclaim->loop, empty, on_emptied, reclaiming) == 0;
 	reclaim->worker = reclaim->busy ? worker : NULL;
+	if (!reclaim->busy)
+		release(reclaiming);
 	return reclaim->busy;
 }
 

@@ -6,6 +6,9 @@
  * kernel reclaims it while the writer of the limit waits, for more than a second per gigabyte.  So
  * the daemon does it on a thread before it makes the next worker.  It does this for one slot at a
  * time, because other work needs these threads too.
+ *
+ * Further leaves, which kept states of a session had, are emptied in the same way.  A later session
+ * that opens them would have their rest on its account.
  */
 #pragma once
 
@@ -13,7 +16,8 @@
 
 #include "daemon/workers/worker.h"
 
-#define RECLAIM_ABOVE ((uint64_t)8 << 20) /* may stay; a plain program leaves less than 1 MiB */
+#define RECLAIM_ABOVE      ((uint64_t)8 << 20) /* may stay; a plain program leaves less than 1 MiB */
+#define RECLAIM_LEAF_ABOVE ((uint64_t)1 << 20) /* may stay in each further leaf */
 
 struct reclaim {
 	uv_loop_t *loop;

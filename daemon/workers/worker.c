@@ -196,18 +196,23 @@ static void exchange_leaf(struct worker *worker, struct knobs *leaf)
 	*leaf = knobs;
 }
 
-/* Nothing is left that could go on.  The next session with states opens leaves of its own again. */
+/* Nothing is left that could go on. */
 static void return_to_first_leaf(struct worker *worker)
 {
-	for (unsigned i = 0; i < worker->leaf_count; i++) {
+	for (unsigned i = 0; i < worker->leaf_count; i++)
 		if (worker->leaves[i].is_first)
 			exchange_leaf(worker, &worker->leaves[i]);
-		knobs_done(&worker->leaves[i]);
-	}
-	worker->leaf_count = 0;
-	worker->knobs.held_bytes = worker->knobs.rest_bytes = 0;
+	worker->knobs.held_bytes = 0;
 	if (worker->knobs.stands)
 		(void)knobs_freeze(&worker->knobs, false);
+}
+
+/* The next session with states opens leaves of its own again. */
+static void close_leaves(struct worker *worker)
+{
+	for (unsigned i = 0; i < worker->leaf_count; i++)
+		knobs_done(&worker->leaves[i]);
+	worker->leaf_count = 0;
 }
 
 static void on_dropped(struct worker *worker)
@@ -616,6 +621,7 @@ void worker_make(struct worker *worker, const struct job_limits *limits)
 	struct err err = ERR_INIT;
 
 	move(worker, WORKER_MAKING);
+	close_leaves(worker);
 	forget_last(worker);
 	worker->sequence++;
 	worker->made_with = *limits;
@@ -763,8 +769,6 @@ void worker_add_leaf(struct worker *worker, struct knobs *knobs)
 	*leaf = *knobs;
 	knobs_init(knobs);
 	knobs_settle(leaf);
-	leaf->rest_bytes =
-		knobs_memory_now(leaf); /* the cgroup may have been an earlier session's */
 	worker->leaf_count++;
 }
 
@@ -773,20 +777,18 @@ bool worker_leaf_is_empty(const struct worker *worker, unsigned leaf)
 	return knobs_pids_now(&worker->leaves[leaf]) == 0;
 }
 
-/* What a session holds in a leaf where it does not run. */
-static uint64_t held_in(const struct knobs *leaf)
-{
-	return knobs_since(leaf->rest_bytes, knobs_memory_now(leaf));
-}
-
-/* `dying`: the leaf of a worker that is being killed, or -1. */
+/*
+ * What a session holds in leaves where it does not run.  `dying`: that of a worker that is being killed,
+ * or -1.  What an earlier session has left there counts, too, since the kernel takes it back for what this
+ * one wants; see reclaim.h.
+ */
 static uint64_t held_elsewhere(const struct worker *worker, int dying)
 {
 	uint64_t bytes = 0;
 
 	for (unsigned i = 0; i < worker->leaf_count; i++)
 		if ((int)i != dying)
-			bytes += held_in(&worker->leaves[i]);
+			bytes += knobs_memory_now(&worker->leaves[i]);
 	return bytes;
 }
 
@@ -814,6 +816,11 @@ void worker_forget_refusals(struct worker *worker)
 void worker_shrink(struct worker *worker, uint64_t bytes)
 {
 	knobs_empty(worker->knobs.fds[KNOB_MEMORY_EMPTY], bytes);
+}
+
+void worker_shrink_leaf(struct worker *worker, unsigned leaf, uint64_t bytes)
+{
+	knobs_empty(worker->leaves[leaf].fds[KNOB_MEMORY_EMPTY], bytes);
 }
 
 static int limit_beside(struct worker *worker, const struct job_limits *limits, int dying)
@@ -1092,7 +1099,6 @@ void worker_close(struct worker *worker)
 	close_pipes(worker);
 	watch_close(worker->slot);
 	knobs_done(&worker->knobs);
-	for (unsigned i = 0; i < worker->leaf_count; i++)
-		knobs_done(&worker->leaves[i]);
+	close_leaves(worker);
 	free(worker);
 }

@@ -94,7 +94,8 @@ struct worker {
 	/*
 	 * Further leaves of the slot, in which kept states stand.  Each has one of its own, so that
 	 * the worker goes on, dies or runs out of memory alone.  Going back exchanges `knobs` for
-	 * the leaf of the state.
+	 * the leaf of the state.  They stay open until what the last session has left in them is
+	 * reclaimed.
 	 */
 	struct knobs leaves[WORKER_LEAVES_MAX];
 	unsigned leaf_count;
@@ -215,6 +216,9 @@ void worker_forget_refusals(struct worker *worker);
 
 /* Makes the kernel give up so much that it holds for the worker and can get again, such as pages of files. */
 void worker_shrink(struct worker *worker, uint64_t bytes);
+
+/* The same for a leaf in which nothing lives any more. */
+void worker_shrink_leaf(struct worker *worker, unsigned leaf, uint64_t bytes);
 
 /* Sends JOB_KEEP or JOB_WAKE.  Takes the descriptors. */
 int worker_send_word(struct worker *worker, enum job_kind kind, const int *fds, unsigned fd_count);

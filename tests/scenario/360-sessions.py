@@ -3,6 +3,7 @@
 import os
 import sys
 import threading
+import time
 
 from wire import Client, done, eq, ok, wait_until
 
@@ -251,12 +252,19 @@ def users():
     close(session, by=admin)
     result = client.receive(sent)[1]
     eq((result["outcome"], result["session"]["why"]), ("canceled", "admin"), "an administrator closes it")
+    acts = [act for act in connect(0).call("admin.acts")["acts"] if session in str(act)]
+    eq([(act["method"], act["uid"]) for act in acts], [("session.close", ADMIN), ("session.end", USER), ("session.open", USER)],
+       "an administrator who closes a session is named in the record")
+    eq((acts[0]["pid"], "admin" in str(acts[0]["result"])), (os.getpid(), True), "with the process")
     mine = [opened() for _ in range(3)]
     error, _ = answer("session.open", language="python")
     eq((error["code"], "sessions_per_uid" in error["message"]), ("busy", True), "one user opens so many")
     hers = [opened(stranger) for _ in range(2)]
     error, _ = answer("session.open", by=stranger, language="python")
     eq((error["code"], "sessions_max" in error["message"]), ("busy", True), "and all together so many")
+    error, first = answer("session.open", by=admin, language="python")
+    if ok(error is None, "but who has none opens one beyond that", error):
+        close(first["session"], by=admin)
     for session in mine:
         cell(session, "1")
     shown = [who for who in admin.call("admin.status")["users"] if who.get("uid") == USER] if "users" in admin.call("admin.status") else None
@@ -433,9 +441,23 @@ def ends():
     ok(wait_until(lambda: session not in sessions()), "a session ends when it is old")
     session = opened()
     sent = send(session, "import time\ntime.sleep(5)", limits={"wall_ms": 50000})
+    behind = send(session, "1")
     error, result = client.receive(sent)
-    ok(result and result["outcome"] in ("canceled", "ok"), "a cell that runs then is cancelled", (error, result))
-    eq(result["session"].get("why"), "age", "and told why")
+    ok(result and result["outcome"] == "ok", "a cell that runs then goes on to its end", (error, result))
+    eq((result["session"].get("state"), result["session"].get("why")), (None, "age"), "and is told that the session has ended with it")
+    eq(refused(client.receive(behind)[0]), ("not_found", "/session", "ended"), "the cell behind it does not run")
+    session = opened()
+    sent = send(session, "import time\ntime.sleep(60)", limits={"wall_ms": 50000})
+    ok(wait_until(lambda: sessions()[session]["busy"]), "a cell runs longer than its session may live")
+    time.sleep(3.5)
+    ok(session in sessions(), "a session that is too old is open until its cell is over")
+    others = [opened() for _ in range(2)]
+    error, _ = answer("session.open", language="python")
+    eq((error and error["code"], "sessions_per_uid" in str(error)), ("busy", True), "and counts as one of its user until then")
+    close(session)
+    result = client.receive(sent)[1]
+    eq((result["outcome"], result["session"]["why"]), ("canceled", "closed"), "it can be closed, which cancels the cell")
+    ok(others and wait_until(lambda: not sessions()), "none is left")
 
 
 second = connect(USER)

@@ -83,8 +83,8 @@ MOST = 3
 
 
 class Session:
-    def __init__(self, states=3, **params):
-        self.id = client.call("session.open", language="python", policy="observe", states=states, limits=PATIENT, **params)["session"]
+    def __init__(self, states=3, limits=PATIENT, **params):
+        self.id = client.call("session.open", language="python", policy="observe", states=states, limits=limits, **params)["session"]
 
     def answer(self, code, **params):
         return client.receive(client.send("run", session=self.id, code=code, **params))
@@ -338,6 +338,44 @@ eq(result and result["outcome"], "budget_exceeded", "and no cell of it runs")
 session.close()
 session = Session(agent="saver")
 eq(session.cell("print(1)")["outcome"], "ok", "while another agent's do")
+session.close()
+
+# ---- memory on the way back -----------------------------------------------------------------------
+
+# States take 100 MiB when they are woken: then the leaf of the worker before does not count, in which state 4 shares 80 MiB.
+HOARDS = """
+def hoard(count): keep.append([bytes(b'%d' % part) + bytes(1 << 20) for part in range(count)])
+def live(job):
+    while True:
+        kind, fds, body = hear(job)
+        if kind == KEEP:
+            end, hello = map(stream, fds)
+            if fork() == 0:
+                say(AGREED, to=end); hello.send(b'x'); hello.close(); job.close(); job = end
+                hear(job); hoard(100); say(AGREED, to=job); continue
+            hello.close(); end.close(); say(AGREED, to=job)
+        elif kind == CELL:
+            length, = struct.unpack_from('<I', body, 0)
+            if body[40:40 + length] == b'hoard': hoard(80)
+            say(DONE, struct.unpack_from('<I', body, 36)[0] << 8, to=job)
+if fork() == 0:
+    say(AGREED, to=job_end); hello.send(b'x'); hello.close()
+    hear(job_end); say(AGREED, to=job_end)
+    live(job_end)
+hello.close(); job_end.close(); say(AGREED); live(job)"""
+MOST_MEMORY = 160 << 20
+session = Session(states=4, limits={**PATIENT, "memory_bytes": MOST_MEMORY})
+session.cell(PRELUDE)
+session.cell(body_of(HOARDS) + "serve(attack)")
+for code in "pass", "hoard", "pass":
+    session.cell(code)
+    session.is_over_or_goes_on()
+row = session.row()
+ok(row and {3, 4} <= set(row["kept"]) and 80 << 20 < row["memory_bytes"] < MOST_MEMORY, "a state that is to take memory, and one that holds much, are kept", row)
+client.call("session.rollback", session=session.id, state=3)
+session.is_over_or_goes_on()
+row = session.row()
+ok(row is None or row["memory_bytes"] <= MOST_MEMORY, "a state that takes memory when it is woken gets no more than the session may have", row)
 session.close()
 
 # ---- a worker that dies when the next cell has it, and before its job --------------------------------

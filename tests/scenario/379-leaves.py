@@ -151,6 +151,32 @@ def nothing_is_left():
 
 ok(wait_until(nothing_is_left), "when sessions end, nothing lives in their leaves", leaves())
 
+# ---- what a session leaves in its leaves -----------------------------------------------------------
+
+
+def rests():
+    """Bytes that the kernel still counts in leaves in which nothing lives."""
+    found = {}
+    for folder in glob.glob(f"/sys/fs/cgroup/**/ced-{SPAWNER}/z*-s*", recursive=True):
+        for name in "memory.usage_in_bytes", "memory.current":  # cgroup v1, v2
+            if os.path.exists(f"{folder}/{name}"):
+                with open(f"{folder}/cgroup.procs", encoding="ascii") as procs, open(f"{folder}/{name}", encoding="ascii") as usage:
+                    if not procs.read():
+                        found[os.path.basename(folder)] = int(usage.read())
+    return found
+
+
+session = Session(2)
+session.cell("x = 1")
+session.cell("x = 2")
+session.back(1)
+# The kernel remembers names that it has looked up in vain, on the account of who asked.
+session.cell("import os\nnew = os.urandom(8).hex()\nfor at in range(60_000): os.path.exists(f'/usr/lib/{new}{at:0200d}')")
+settle(session)
+ok(held(session) > 30 * MB, "the kernel's memory of names counts for a session", held(session))
+session.close()
+ok(wait_until(lambda: rests() and max(rests().values()) < 2 * MB), "what a session leaves in the leaf of a state is taken back", rests())
+
 # ---- the slot's next worker ---------------------------------------------------------------------
 for turn in range(3):
     eq(client.run(f"print({turn} + 1)")["stdout"].strip(), str(turn + 1), "runs in the same slots work")

@@ -89,6 +89,29 @@ TEST(more_than_that_is_taken_back_and_its_owner_is_told)
 	(void)uv_loop_close(&owner.loop);
 }
 
+TEST(leaves_of_kept_states_are_emptied_too_and_more_thoroughly)
+{
+	static struct owner owner;
+	struct worker slot = slot_with(RECLAIM_LEAF_ABOVE + 4096);
+	struct worker little = slot_with(RECLAIM_LEAF_ABOVE);
+	struct worker much = slot_with(RECLAIM_LEAF_ABOVE + 8192);
+
+	begin(&owner);
+	slot.leaves[slot.leaf_count++] = little.knobs;
+	slot.leaves[slot.leaf_count++] = much.knobs;
+	CHECK(reclaim_start(&owner.reclaim, &slot));
+	turn(&owner);
+	CHECK_EQ_INT(owner.told, 1);
+	CHECK(owner.worker == &slot);
+	CHECK_STR(asked_of(&much), "1056768");
+	CHECK_STR(asked_of(&little), "");
+	CHECK_STR(asked_of(&slot), "");
+	knobs_done(&slot.knobs);
+	knobs_done(&little.knobs);
+	knobs_done(&much.knobs);
+	(void)uv_loop_close(&owner.loop);
+}
+
 TEST(one_slot_waits_for_the_other)
 {
 	static struct owner owner;

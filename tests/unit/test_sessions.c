@@ -3,12 +3,15 @@
 
 #include "daemon/sessions/sessions.h"
 #include "daemon/settings/config_file.h"
+#include "proto/base/clock.h"
 #include "proto/base/container.h"
 #include "tests/check.h"
 #include "tests/fault.h"
 
 #define ALICE 1000
 #define BOB   1001
+#define CAROL 1002
+#define DAVE  1003
 
 static uv_loop_t loop;
 static struct config config; /* too large for a stack */
@@ -42,6 +45,7 @@ static void begin(void)
 	config_init(&config);
 	config.sessions_max = 3;
 	config.sessions_per_uid = 2;
+	config.workers_reserve = 1;
 	config.session_queue = 2;
 	config.session_ms = 600000;
 	sessions_init(&sessions, &loop, &config);
@@ -116,7 +120,10 @@ TEST(a_user_opens_so_many_and_all_users_so_many)
 	CHECK(!open_for(BOB, ID("E"), 600000));
 	session_end(sessions_find(&sessions, ID("A")), SESSION_CLOSED);
 	CHECK(open_for(BOB, ID("E"), 600000));
-	CHECK_EQ_INT(sessions_end_all(&sessions, SESSION_ADMIN), 3);
+	CHECK(open_for(CAROL, ID("F"), 600000)); /* she has none yet */
+	CHECK(!open_for(CAROL, ID("G"), 600000));
+	CHECK(!open_for(DAVE, ID("G"), 600000));
+	CHECK_EQ_INT(sessions_end_all(&sessions, SESSION_ADMIN), 4);
 	CHECK_EQ_INT(last_end, SESSION_ADMIN);
 	finish();
 }
@@ -217,9 +224,10 @@ TEST(a_session_ends_when_it_is_idle)
 	finish();
 }
 
-TEST(a_session_ends_when_it_is_old_also_while_a_cell_runs)
+TEST(a_session_that_is_old_while_a_cell_runs_ends_with_that_cell)
 {
 	struct session_turn cell = CELL;
+	struct session_turn behind = CELL;
 	struct session *session;
 
 	begin();
@@ -228,10 +236,35 @@ TEST(a_session_ends_when_it_is_old_also_while_a_cell_runs)
 	session_hold(session);
 	session_come(session, &cell);
 	CHECK_EQ_INT(session_enter(&cell), 1);
-	while (!end_count)
-		(void)uv_run(&loop, UV_RUN_ONCE);
-	CHECK_EQ_INT(last_end, SESSION_AGE);
+	session_come(session, &behind);
+	CHECK_EQ_INT(session_enter(&behind), 0);
+	while (session->clock && uv_run(&loop, UV_RUN_DEFAULT))
+		;
+	CHECK_EQ_INT(session->end, SESSION_OPEN);
+	CHECK(session_expires_wall_us(session) <= clock_wall_us());
+	CHECK(open_for(ALICE, ID("B"), 600000));
+	CHECK(!open_for(ALICE, ID("C"), 600000)); /* it counts until the cell is over */
 	session_leave(&cell);
+	CHECK_EQ_INT(session->end, SESSION_AGE);
+	CHECK(turn_count == 1 && turns[0] == &behind && !behind.is_running);
+	session_let_go(session);
+	finish();
+}
+
+TEST(the_end_of_a_cell_is_that_of_a_session_which_is_too_old)
+{
+	struct session *session;
+
+	begin();
+	session = open_one();
+	session_hold(session);
+	session_end_if_old(session);
+	CHECK_EQ_INT(session->end, SESSION_OPEN);
+	sessions.age_ms = 0;
+	session_end_if_old(session);
+	CHECK_EQ_INT(session->end, SESSION_AGE);
+	session_end_if_old(session);
+	CHECK_EQ_INT(end_count, 1);
 	session_let_go(session);
 	finish();
 }

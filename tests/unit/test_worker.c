@@ -94,6 +94,27 @@ TEST(a_cgroup_that_refuses_the_limits_loses_the_slot)
 	alone_close(&alone);
 }
 
+TEST(all_that_is_charged_to_a_leaf_counts_and_it_stays_open_until_the_next_worker_is_made)
+{
+	struct alone alone;
+	struct knobs first;
+	struct knobs leaf;
+
+	knobs_init(&first);
+	knobs_init(&leaf);
+	first.fds[KNOB_MEMORY_NOW] = alone_file("1000");
+	leaf.fds[KNOB_MEMORY_NOW] = alone_file("5000"); /* an earlier session's */
+	CHECK(alone_open(&alone, &first) && alone_warm(&alone));
+	worker_add_leaf(alone.worker, &leaf);
+	CHECK_EQ_INT(worker_memory(alone.worker), 6000);
+	worker_release(alone.worker);
+	drops(&alone);
+	CHECK_EQ_INT(alone.worker->leaf_count, 1);
+	CHECK(alone_make(&alone));
+	CHECK_EQ_INT(alone.worker->leaf_count, 0);
+	alone_close(&alone);
+}
+
 TEST(words_about_an_earlier_worker_mean_nothing)
 {
 	static const enum slotmsg_kind late[] = { SLOTMSG_WORKER_MADE, SLOTMSG_WORKER_FAILED,
