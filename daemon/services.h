@@ -57,6 +57,8 @@ struct daemon_state {
 	bool draining;      /* accepts no new runs */
 	bool closing;       /* the parts are being closed */
 	unsigned examining; /* requests that threads work on */
+	/* what checks of calls may still take in this turn of the loop; see run_calls.c */
+	uint64_t checks_turn_ms, checks_work;
 	int64_t started_ms, started_wall_us;
 	uint64_t outcomes[OUTCOME_COUNT]; /* since the start */
 	struct log_limit refusals;        /* limits log entries about refused connections */

@@ -131,13 +131,16 @@ static struct decimal decimal_of(const struct value *value)
 	return decimal;
 }
 
-/* Computes (digits * 10^shift) % divisor, one power at a time.  `shift` is at most about 700. */
+/* Computes (digits * 10^shift) % divisor, by squares of 10.  `shift` is at most about 700. */
 static uint64_t shifted_rest(uint64_t digits, int shift, uint64_t divisor)
 {
-	unsigned __int128 rest = digits % divisor;
+	unsigned __int128 rest = digits % divisor, power = 10 % divisor;
 
-	for (int i = 0; i < shift && rest; i++)
-		rest = rest * 10 % divisor;
+	for (; shift > 0 && rest; shift /= 2) {
+		if (shift % 2)
+			rest = rest * power % divisor;
+		power = power * power % divisor;
+	}
 	return (uint64_t)rest;
 }
 

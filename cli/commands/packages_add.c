@@ -178,15 +178,40 @@ static bool is_requirements_file(const char *word)
 	return len > 4 && strcmp(word + len - 4, ".txt") == 0 && access(word, R_OK) == 0;
 }
 
+/*
+ * Runs pip, which may start no process, and with "wheels" ask nothing of a network.  pip's own
+ * --only-binary and --no-index do not hold for a package that a wheel requires by a URL: pip would
+ * build it, and so run its code.  pip builds in processes only.  What it asks the host by processes,
+ * such as lsb_release, it can do without.
+ */
+static const char pip_alone[] =
+	"import runpy, sys\n"
+	"CODE = {'subprocess.Popen', 'os.system', 'os.exec', 'os.fork', 'os.forkpty', 'os.spawn',\n"
+	"        'os.posix_spawn'}\n"
+	"FAR = {'socket.connect', 'socket.sendto', 'socket.getaddrinfo', 'socket.gethostbyname'}\n"
+	"is_far = sys.argv.pop(1) == 'index'\n"
+	"def look(event, _):\n"
+	"    if event in CODE:\n"
+	"        raise PermissionError('a package must be built, which runs its code: '\n"
+	"                              '--source allows that')\n"
+	"    if event in FAR and not is_far:\n"
+	"        raise PermissionError('a package is somewhere else than in --wheels')\n"
+	"sys.addaudithook(look)\n"
+	"runpy.run_module('pip', run_name='__main__', alter_sys=True)\n";
+
 static void add_pip(struct building *b)
 {
 	const char *python = cli_text(b->cli, "python");
-	const char *const words[] = { python ? python : "/usr/bin/python3", "-I", "-m", "pip",
-		"--isolated", "--disable-pip-version-check", "--no-input", "install", "--quiet",
-		"--no-compile", "--no-warn-script-location", "--root-user-action=ignore",
-		"--target", b->part, NULL };
+	const char *const interpreter[] = { python ? python : "/usr/bin/python3", "-I", NULL };
+	const char *const any[] = { "-m", "pip", NULL };
+	const char *const alone[] = { "-c", pip_alone, b->wheels ? "wheels" : "index", NULL };
+	const char *const words[] = { "--isolated", "--disable-pip-version-check", "--no-input",
+		"install", "--quiet", "--no-compile", "--no-warn-script-location",
+		"--root-user-action=ignore", "--target", b->part, NULL };
 	const struct words *operands = &b->cli->given.operands;
 
+	add_words(b, interpreter);
+	add_words(b, cli_flag(b->cli, "source") ? any : alone);
 	add_words(b, words);
 	if (!cli_flag(b->cli, "source")) {
 		add_word(b, "--only-binary");

@@ -74,6 +74,7 @@ static void refuse(struct conn *conn, enum egress_verdict verdict, enum egress_w
 
 	conn->report.verdict = verdict;
 	conn->report.why = why;
+	conn->report.up = conn->name_bytes;
 	tell(conn, EGRESS_DECIDED);
 	if (says) {
 		cut_printf(text, sizeof(text),
@@ -109,6 +110,7 @@ static void finish(struct conn *conn, enum egress_why why, bool reset)
 	drop_pipe(&conn->down, &conn->run->down, &conn->report.down);
 	conn->report.verdict = limit ? EGRESS_LIMIT : allowed ? EGRESS_ALLOWED : EGRESS_DENIED;
 	conn->report.why = why;
+	conn->report.up += conn->name_bytes;
 	tell(conn, EGRESS_CLOSED);
 	leave(conn, reset);
 }
@@ -477,6 +479,19 @@ static void on_found(void *context, const struct address *list, size_t count)
 	try_next(conn);
 }
 
+/* Below a pattern the program chooses the name, which resolvers and their owners see: it sends that. */
+static bool count_name(struct conn *conn)
+{
+	const size_t len = conn->rule->host[0] == '*' ? strlen(conn->report.host) : 0;
+	struct run *run = conn->run;
+
+	if (run->up + len > run->rules.up_bytes)
+		return false;
+	run->up += len;
+	conn->name_bytes = len;
+	return true;
+}
+
 static void find(struct conn *conn)
 {
 	struct address address;
@@ -485,6 +500,10 @@ static void find(struct conn *conn)
 	enter(conn, CONN_LOOKUP, LOOKUP_MS);
 	if (address_read(conn->report.host, &address)) {
 		on_found(conn, &address, 1);
+		return;
+	}
+	if (!count_name(conn)) {
+		refuse(conn, EGRESS_LIMIT, EGRESS_WHY_UP_BYTES);
 		return;
 	}
 	conn->is_looking = true;

@@ -56,6 +56,7 @@ struct conn {
 	int64_t deadline_ms;
 	size_t peeked;                            /* bytes that were there at the last look */
 	bool is_looking;                          /* names_find() will call back */
+	size_t name_bytes;                        /* of the name that was looked up for a pattern */
 	bool is_connect;                          /* asked the proxy with CONNECT */
 	char *head;                               /* what up.first is in: a request or a greeting */
 	struct address list[NAMES_ADDRESSES_MAX]; /* checked, to be tried */

@@ -28,7 +28,8 @@
 #define ARENA_BYTES ((size_t)128 << 20) /* of one call: its values take more than its bytes */
 #define DEPTH_MAX   60 /* of arguments; a message for the client nests by four more */
 #define NODES_MAX   ((size_t)1 << 16)
-#define CHECK_WORK  UINT64_C(200000) /* steps of a schema: some milliseconds */
+/* Steps of schemas in one turn of the loop, for all calls: some milliseconds. */
+#define CHECK_WORK  UINT64_C(200000)
 #define NOTICE_MORE 8192
 #define TEXT_MAX    1024                 /* of a message */
 #define SPARE_BYTES ((uint64_t)64 << 10) /* for the notices that calls end */
@@ -87,6 +88,7 @@ struct run_call {
 	const struct value *row;   /* of the record that answers it; NULL: none does */
 	bool is_long;              /* read on a thread */
 	bool is_read;              /* private to the work on a thread */
+	bool is_unchecked;         /* the turn has no work left for its schema */
 	struct call_row made, over;
 };
 
@@ -291,6 +293,23 @@ static void row_put_over(struct run_call *call)
 
 /* ---- work on threads ------------------------------------------------------------------------ */
 
+/* Whether `work` could be done here.  If not, the call is as it was before. */
+static bool is_done_here(struct run_call *call, work_fn *work)
+{
+	const uint64_t masks = call->masks;
+
+	call->is_long = call->is_unchecked = false;
+	work(call);
+	if (!call->is_unchecked)
+		return true;
+	call->is_read = false;
+	call->masks = masks;
+	call->code = call->message = call->fault = call->reply_pointer = NULL;
+	call->data = NULL;
+	call->answer = call->kept_answer = (struct bytes){ NULL, 0 };
+	return false;
+}
+
 /*
  * Calls `work` here if it is short, else on a thread.  Then calls `done`, in the loop.  The request
  * stays as long as a thread works for one of its calls.
@@ -301,7 +320,7 @@ static void call_work(struct run_call *call, size_t bytes, work_fn *work, work_f
 	struct services *services = request->services;
 
 	call->is_read = false;
-	call->is_long = bytes > AT_ONCE && !services->state->closing;
+	call->is_long = !services->state->closing && (bytes > AT_ONCE || !is_done_here(call, work));
 	services->state->examining++;
 	call->calls->threads++;
 	(void)request_patterns(request); /* held here, since threads do not count holders */
@@ -403,6 +422,20 @@ static const struct job_tool *tool_named(const struct job_spec *spec, const char
 	return NULL;
 }
 
+/* However many calls come in one turn, their checks take no longer than this together. */
+static uint64_t *work_of_turn(const struct run_call *call)
+{
+	const struct services *services = call->calls->request->services;
+	struct daemon_state *state = services->state;
+	uint64_t now_ms = uv_now(services->loop);
+
+	if (state->checks_turn_ms != now_ms) {
+		state->checks_turn_ms = now_ms;
+		state->checks_work = CHECK_WORK;
+	}
+	return &state->checks_work;
+}
+
 /* Whether the value breaks the schema: then the call fails with `code`, and *ret_pointer says where. */
 static bool breaks_schema(struct run_call *call, const struct schema *schema,
 	const struct value *value, const char *code, const char **ret_pointer)
@@ -410,16 +443,17 @@ static bool breaks_schema(struct run_call *call, const struct schema *schema,
 	struct schema_report report = { NULL, 0, false };
 	struct fill data = fill_start(&call->arena);
 	struct err err = ERR_INIT;
-	bool spent = false;
+	uint64_t most = SCHEMA_WORK_MAX;
+	uint64_t *work = call->is_long ? &most : work_of_turn(call);
 
 	if (!schema)
 		return false;
 	*ret_pointer = "";
-	if (schema_check_within(&call->arena, schema, value,
-		    call->is_long ? SCHEMA_WORK_MAX : CHECK_WORK, &report, &spent, &err) < 0) {
+	if (schema_check_within(&call->arena, schema, value, work, &report, &err) < 0) {
 		call_fail(call, code, "no memory to compare it with its schema");
 		return true;
 	}
+	call->is_unchecked = *work == 0;
 	if (!report.count)
 		return false;
 	*ret_pointer = report.errors[0].pointer;

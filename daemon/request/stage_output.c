@@ -50,16 +50,16 @@ static bool check_schema(struct request *request, uint64_t work)
 {
 	struct schema_report report = { 0 };
 	struct err err = ERR_INIT;
-	bool spent = false;
+	uint64_t left = work;
 
 	/* This fails only without memory. */
 	if (schema_check_within(&request->arena, request->spec.output_schema, request->result.value,
-		    work, &report, &spent, &err) < 0) {
+		    &left, &report, &err) < 0) {
 		add_output_error(
 			request, "", "", "the output could not be checked against its schema");
 		return true;
 	}
-	if (spent && work < SCHEMA_WORK_MAX)
+	if (!left && work < SCHEMA_WORK_MAX)
 		return false;
 	for (size_t i = 0; i < report.count && i < SCHEMA_ERRORS_MAX; i++)
 		add_output_error(request, report.errors[i].pointer, report.errors[i].schema_pointer,

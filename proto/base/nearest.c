@@ -62,6 +62,11 @@ static size_t distance_to(const char *given, const char *known)
 	return distance <= (longer + 2) / 3 && distance < longer ? distance : NOT_ALIKE;
 }
 
+size_t nearest_cost(const struct nearest *nearest, const char *known)
+{
+	return strnlen(nearest->word, WORD_MAX) * strnlen(known, WORD_MAX);
+}
+
 void nearest_offer(struct nearest *nearest, const char *known)
 {
 	size_t distance = distance_to(nearest->word, known);

@@ -24,6 +24,9 @@ struct nearest {
  */
 void nearest_offer(struct nearest *nearest, const char *known);
 
+/* Returns how many pairs of letters nearest_offer() compares. */
+size_t nearest_cost(const struct nearest *nearest, const char *known);
+
 /*
  * Returns text for a message: "; did you mean BEST?", or "".  Valid until the next call on this
  * thread.

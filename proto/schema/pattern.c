@@ -10,6 +10,7 @@
 
 #include "proto/base/cleanup.h"
 #include "proto/base/container.h"
+#include "proto/schema/ecmascript.h"
 
 /*
  * ECMAScript as far as PCRE2 supports it: `$` matches only at the very end, \u0041 works, []
@@ -30,26 +31,27 @@
 #define HEAP_KIB_MAX     8192U
 
 /* One unit of work covers this many characters that one item passes. */
-#define WALK_PER_UNIT 16U
+#define WALK_PER_UNIT  16U
 /*
  * A step costs more in a long pattern, which may have long classes: PCRE2 compares a character with
  * each range of a class.
  */
-#define LEN_PER_UNIT  64U
+#define LEN_PER_UNIT   64U
 /* The cost of starting a search. */
-#define WORK_OF_CALL  8U
-/*
- * One unit of work covers this many bytes read once, for the first character or for the UTF-8
- * check.
- */
-#define READ_PER_UNIT 1024U
+#define WORK_OF_CALL   8U
+/* One unit of work covers this many bytes that are read once, for the first character. */
+#define READ_PER_UNIT  1024U
+/* The same in UTF-8, which is checked byte by byte. */
+#define CHECK_PER_UNIT 64U
 
 struct pattern {
 	const pcre2_code *code;
 	const char *text; /* as passed to PCRE2; callouts point into it */
 	size_t len;
 	size_t size;
+	size_t behind; /* the characters that all branches of a lookbehind may go back */
 	bool refers_back;
+	bool is_utf;
 };
 
 /* PCRE2 compiles in malloc'ed memory; the finished code is then copied into the arena. */
@@ -147,11 +149,20 @@ static pcre2_code *compile(const char *text, size_t len, uint32_t options,
 	return code;
 }
 
+static size_t branches_of(const struct pattern *pattern)
+{
+	size_t count = 1;
+
+	for (size_t i = 0; i < pattern->len; i++)
+		count += pattern->text[i] == '|';
+	return count;
+}
+
 /* Copies the code with pcre2_code_copy() into the arena, where nothing frees it separately. */
 static int land(struct arena *arena, struct landing *landing, const pcre2_code *code,
 	struct pattern *pattern, struct err *err)
 {
-	uint32_t back_reference = 0;
+	uint32_t back_reference = 0, behind = 0;
 
 	landing->arena = arena;
 	pattern->code = pcre2_code_copy(code);
@@ -160,6 +171,8 @@ static int land(struct arena *arena, struct landing *landing, const pcre2_code *
 		return no_memory(err);
 	(void)pcre2_pattern_info(code, PCRE2_INFO_BACKREFMAX, &back_reference);
 	pattern->refers_back = back_reference > 0;
+	(void)pcre2_pattern_info(code, PCRE2_INFO_MAXLOOKBEHIND, &behind);
+	pattern->behind = behind * branches_of(pattern);
 	pattern->size = landing->size;
 	return 0;
 }
@@ -273,16 +286,10 @@ static char *translate(struct arena *arena, const char *text, size_t len, size_t
 	return out;
 }
 
-/*
- * Rejects a pattern that begins with "(*": an option for PCRE2, but a mistake in ECMAScript.
- * Rejects long patterns, too.
- */
-static int refuse_orders(const char *text, size_t len, struct err *err)
+static int refuse_long(size_t len, struct err *err)
 {
 	if (len > PATTERN_LEN_MAX)
 		return err_set(err, ERR_INVALID, "longer than %d bytes", PATTERN_LEN_MAX);
-	if (len >= 2 && memcmp(text, "(*", 2) == 0)
-		return err_set(err, ERR_INVALID, "at byte 1: nothing to repeat");
 	return 0;
 }
 
@@ -308,6 +315,7 @@ static int compile_into(struct arena *arena, const char *text, size_t len, uint3
 		return no_memory(err);
 	pattern->len = len;
 	pattern->text = text;
+	pattern->is_utf = (options & PCRE2_UTF) != 0;
 	if (land(arena, &landing, code, pattern, err) < 0)
 		return -1;
 	*ret_pattern = pattern;
@@ -317,7 +325,7 @@ static int compile_into(struct arena *arena, const char *text, size_t len, uint3
 int pattern_compile(struct arena *arena, const char *text, size_t len,
 	const struct pattern **ret_pattern, struct err *err)
 {
-	if (refuse_orders(text, len, err) < 0)
+	if (refuse_long(len, err) < 0 || ecmascript_check(text, len, err) < 0)
 		return -1;
 	text = translate(arena, text, len, &len);
 	if (!text)
@@ -328,8 +336,10 @@ int pattern_compile(struct arena *arena, const char *text, size_t len,
 int pattern_compile_bytes(struct arena *arena, const char *text, size_t len,
 	const struct pattern **ret_pattern, struct err *err)
 {
-	if (refuse_orders(text, len, err) < 0)
+	if (refuse_long(len, err) < 0)
 		return -1;
+	if (len >= 2 && memcmp(text, "(*", 2) == 0)
+		return err_set(err, ERR_INVALID, "at byte 1: nothing to repeat");
 	text = arena_copy(arena, text, len);
 	if (!text)
 		return no_memory(err);
@@ -359,6 +369,21 @@ static uint64_t repeat_of(const char *item, size_t len)
 	return count;
 }
 
+/*
+ * Returns the characters that a lookbehind or a back reference may pass and then fail, without
+ * another callout.
+ */
+static uint64_t passes(const struct pattern *pattern, const pcre2_callout_block *block)
+{
+	const char *item = pattern->text + block->pattern_position;
+
+	if (block->next_item_length >= 4 && memcmp(item, "(?<", 3) == 0)
+		return pattern->behind;
+	if (pattern->refers_back && block->next_item_length >= 2 && item[0] == '\\')
+		return block->subject_length - block->current_position;
+	return 0;
+}
+
 static int on_item(pcre2_callout_block *block, void *data)
 {
 	struct search *search = data;
@@ -369,6 +394,7 @@ static int on_item(pcre2_callout_block *block, void *data)
 	cost += repeat_of(
 			search->pattern->text + block->pattern_position, block->next_item_length) /
 		WALK_PER_UNIT;
+	cost += passes(search->pattern, block) / WALK_PER_UNIT;
 	cost *= 1 + search->pattern->len / LEN_PER_UNIT;
 	search->last = now;
 	if (cost > search->work) {
@@ -415,7 +441,8 @@ static enum pattern_answer find(struct search *search, const char *text, size_t 
 {
 	const struct pattern *pattern = search->pattern;
 	__attribute__((cleanup(free_match_data))) pcre2_match_data *data = NULL;
-	uint64_t reading = 1 + (len - span->end) / READ_PER_UNIT;
+	uint64_t reading =
+		1 + (len - span->end) / (pattern->is_utf ? CHECK_PER_UNIT : READ_PER_UNIT);
 	enum pattern_answer answer;
 
 	search->work = *work;

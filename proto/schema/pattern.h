@@ -3,7 +3,8 @@
  *
  * The dialect is that of JSON Schema: ECMAScript with the `u` flag, as far as PCRE2 supports it.
  * Patterns are not anchored.  Known differences: \s and \S cover ASCII only.  \p{...} supports only
- * PCRE2's own names, such as \p{Lu}, and the long names of general categories.
+ * PCRE2's own names, such as \p{Lu}, and the long names of general categories.  [:alpha:] in a class
+ * is PCRE2's.  What ECMAScript does not have is refused (ecmascript.h).
  *
  * The matcher counts its work, by place in the pattern and by distance in the text.  So the result
  * does not depend on the clock.  When the budget is used up, the search gives up, and the caller

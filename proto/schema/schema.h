@@ -84,8 +84,8 @@ int schema_check(struct arena *arena, const struct schema *schema, const struct 
 	struct schema_report *ret_report, struct err *err);
 
 /*
- * As schema_check(), with `work` instead of SCHEMA_WORK_MAX.  Sets *ret_spent when no work was
- * left.
+ * As schema_check(), and subtracts the cost from *work.  When *work is too small, the check ends
+ * with an error "work" and *work is 0.
  */
 int schema_check_within(struct arena *arena, const struct schema *schema, const struct value *value,
-	uint64_t work, struct schema_report *ret_report, bool *ret_spent, struct err *err);
+	uint64_t *work, struct schema_report *ret_report, struct err *err);

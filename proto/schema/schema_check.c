@@ -2,6 +2,8 @@
  * Checks a value against a compiled schema: the errors, the keywords that concern only the value
  * itself, the walk, and the keywords with inner schemas.
  */
+#include <float.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +20,15 @@
 
 /* Reading a text costs one step for this many bytes. */
 #define BYTES_PER_STEP 64
+/* Comparing a key with this many others costs one step. */
+#define KEYS_PER_STEP  8
+/* Making, adding and freeing this many words of struct schema_seen costs one step. */
+#define WORDS_PER_STEP 8
+/* Comparing two words for a hint costs one step for this many pairs of letters. */
+#define PAIRS_PER_STEP 8
+/* Writing a real in decimals costs so many steps. */
+#define STEPS_OF_REAL  50
+#define STEPS_OF_TINY  1000
 
 /*
  * The items or keys of one value that some rule has evaluated; for unevaluatedItems and
@@ -113,7 +124,7 @@ static bool schema_has_enough(const struct schema_checker *checker)
  * Subtracts work from the budget.  Returns false when the check has its result, or when the budget
  * is used up, which adds an error.
  */
-static bool schema_spend(struct schema_checker *checker, const struct schema_rule *rule,
+static bool schema_spend_at(struct schema_checker *checker, const struct place *rule,
 	const struct place *at, uint64_t cost)
 {
 	if (schema_has_enough(checker))
@@ -124,10 +135,16 @@ static bool schema_spend(struct schema_checker *checker, const struct schema_rul
 	}
 	checker->work = 0;
 	checker->quiet = false; /* report this error even from a quiet check */
-	schema_complain(checker, &rule->place, at, "work", "checking this takes too much work");
+	schema_complain(checker, rule, at, "work", "checking this takes too much work");
 	checker->report->more = true;
 	checker->stopped = true;
 	return false;
+}
+
+static bool schema_spend(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct place *at, uint64_t cost)
+{
+	return schema_spend_at(checker, &rule->place, at, cost);
 }
 
 /* Returns a value of the schema as JSON, for a message. */
@@ -135,9 +152,22 @@ static const char *said(struct schema_checker *checker, const struct value *valu
 {
 	struct bytes text;
 
+	if (checker->quiet)
+		return "";
 	if (json_write_text(checker->arena, value, JSON_WRITE_COMPACT, SAID_MAX, &text, NULL) < 0)
 		return "what the schema says";
 	return text.data;
+}
+
+/* Leaves the word out when there is not enough work: a hint is no result. */
+static void offer_hint(struct schema_checker *checker, struct nearest *nearest, const char *word)
+{
+	uint64_t cost = 1 + nearest_cost(nearest, word) / PAIRS_PER_STEP;
+
+	if (checker->quiet || cost > checker->work)
+		return;
+	checker->work -= cost;
+	nearest_offer(nearest, word);
 }
 
 /* ---- any value ---------------------------------------------------------------------------- */
@@ -167,6 +197,9 @@ void schema_check_type(struct schema_checker *checker, const struct schema_rule 
 
 	if (types & rule->types)
 		return;
+	checker->broken = true;
+	if (checker->quiet)
+		return;
 	if (types & SCHEMA_NUMBER)
 		types = types & SCHEMA_WHOLE ? SCHEMA_INTEGER : SCHEMA_NUMBER;
 	schema_complain(checker, &rule->place, at, "type", "must be %s, not %s",
@@ -177,8 +210,7 @@ void schema_check_type(struct schema_checker *checker, const struct schema_rule 
 void schema_check_enum(struct schema_checker *checker, const struct schema_rule *rule,
 	const struct value *value, const struct place *at)
 {
-	const char *text = value_as_text(value);
-	struct nearest nearest = NEAREST_OF(text);
+	struct nearest nearest = NEAREST_OF(NULL);
 
 	if (!schema_spend(checker, rule, at, rule->weight))
 		return;
@@ -186,11 +218,12 @@ void schema_check_enum(struct schema_checker *checker, const struct schema_rule 
 		if (value_equal(rule->text->list.items[i], value))
 			return;
 	}
-	for (size_t i = 0; text && i < rule->text->list.count && !checker->quiet; i++) {
+	nearest.word = checker->quiet ? NULL : value_as_text(value);
+	for (size_t i = 0; nearest.word && i < rule->text->list.count; i++) {
 		const char *word = value_as_text(rule->text->list.items[i]);
 
 		if (word)
-			nearest_offer(&nearest, word);
+			offer_hint(checker, &nearest, word);
 	}
 	schema_complain(checker, &rule->place, at, "value", "must be one of %s%s",
 		said(checker, rule->text), nearest_hint(&nearest));
@@ -219,10 +252,19 @@ void schema_check_range(struct schema_checker *checker, const struct schema_rule
 			said(checker, rule->text));
 }
 
+/* A real becomes a decimal by trying its digits, which takes long for the smallest ones. */
+static uint64_t cost_of_decimal(const struct value *number)
+{
+	if (number->type != VALUE_REAL)
+		return 1;
+	return fabs(number->real) < DBL_MIN ? STEPS_OF_TINY : STEPS_OF_REAL;
+}
+
 void schema_check_multiple_of(struct schema_checker *checker, const struct schema_rule *rule,
 	const struct value *value, const struct place *at)
 {
-	if (!number_is_multiple(value, rule->text))
+	if (schema_spend(checker, rule, at, cost_of_decimal(value) + cost_of_decimal(rule->text)) &&
+		!number_is_multiple(value, rule->text))
 		schema_complain(checker, &rule->place, at, "range", "must be a multiple of %s",
 			said(checker, rule->text));
 }
@@ -300,6 +342,20 @@ void schema_check_unique_items(struct schema_checker *checker, const struct sche
 		checker, &rule->place, &place, "duplicate", "is the same as item %zu", first);
 }
 
+/* The cost of comparing a key with some others: most differ in their length or their first bytes. */
+static uint64_t cost_of_key(size_t len, size_t others)
+{
+	return 1 + (1 + len / BYTES_PER_STEP) * others / KEYS_PER_STEP;
+}
+
+/* False without work, too. */
+static bool schema_has_key(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct value *value, const char *key, size_t len, const struct place *at)
+{
+	return schema_spend(checker, rule, at, cost_of_key(len, value->map.count)) &&
+	       value_get_len(value, key, len);
+}
+
 /* Adds an error for each of these names that is not a key of the map. */
 static void schema_require(struct schema_checker *checker, const struct schema_rule *rule,
 	const struct value *names, const struct value *value, const struct place *at)
@@ -307,10 +363,12 @@ static void schema_require(struct schema_checker *checker, const struct schema_r
 	for (size_t i = 0; i < names->list.count; i++) {
 		const struct value *name = names->list.items[i];
 		struct place place = place_key(at, name->text.bytes, name->text.len);
+		bool found =
+			schema_has_key(checker, rule, value, name->text.bytes, name->text.len, at);
 
-		if (!schema_spend(checker, rule, at, 1 + value->map.count / 8))
+		if (schema_has_enough(checker))
 			return;
-		if (!value_get_len(value, name->text.bytes, name->text.len))
+		if (!found)
 			schema_complain(
 				checker, &rule->place, &place, "missing", "this key is required");
 	}
@@ -325,12 +383,10 @@ void schema_check_required(struct schema_checker *checker, const struct schema_r
 void schema_check_dependent_required(struct schema_checker *checker, const struct schema_rule *rule,
 	const struct value *value, const struct place *at)
 {
-	for (size_t i = 0; i < rule->map.count; i++) {
+	for (size_t i = 0; i < rule->map.count && !schema_has_enough(checker); i++) {
 		const struct schema_member *member = &rule->map.members[i];
 
-		if (!schema_spend(checker, rule, at, 1 + value->map.count / 8))
-			return;
-		if (value_get_len(value, member->key, member->key_len))
+		if (schema_has_key(checker, rule, value, member->key, member->key_len, at))
 			schema_require(checker, rule, member->names, value, at);
 	}
 }
@@ -349,10 +405,14 @@ static size_t words_of(size_t count)
 	return count / 64 + 1;
 }
 
-static void seen_init(
-	struct schema_checker *checker, struct schema_seen *seen, const struct value *value)
+/* The bits stay NULL when there is no work left for them. */
+static void seen_init(struct schema_checker *checker, struct schema_seen *seen,
+	const struct schema *schema, const struct value *value, const struct place *at)
 {
 	seen->count = parts_of(value);
+	if (!schema_spend_at(
+		    checker, schema->place, at, 1 + words_of(seen->count) / WORDS_PER_STEP))
+		return;
 	seen->bits = calloc(words_of(seen->count), sizeof(*seen->bits));
 	if (!seen->bits)
 		schema_fail(checker);
@@ -408,9 +468,9 @@ static void check_with_seen(struct schema_checker *checker, const struct schema 
 	const struct value *value, const struct place *at)
 {
 	struct schema_seen *outer = checker->seen;
-	struct schema_seen seen;
+	struct schema_seen seen = { NULL, 0 };
 
-	seen_init(checker, &seen, value);
+	seen_init(checker, &seen, schema, value, at);
 	checker->seen = &seen;
 	check_rules(checker, schema, value, at);
 	checker->seen = outer;
@@ -422,7 +482,7 @@ static void check_with_seen(struct schema_checker *checker, const struct schema 
 static bool is_too_deep(
 	struct schema_checker *checker, const struct schema *schema, const struct place *at)
 {
-	if (checker->depth < SCHEMA_CHECK_DEPTH_MAX)
+	if (checker->depth < SCHEMA_CHECK_DEPTH_MAX || schema_has_enough(checker))
 		return false;
 	checker->quiet = false;
 	checker->work = 0;
@@ -440,7 +500,7 @@ static void check_node(struct schema_checker *checker, const struct schema *sche
 	const struct schema_scope *outer = checker->scope;
 	struct schema_scope scope = { schema->resource, outer };
 
-	if (schema_has_enough(checker) || is_too_deep(checker, schema, at))
+	if (is_too_deep(checker, schema, at) || !schema_spend_at(checker, schema->place, at, 1))
 		return;
 	if (!outer || outer->resource != schema->resource)
 		checker->scope = &scope;
@@ -475,7 +535,7 @@ static bool holds(struct schema_checker *checker, const struct schema *schema,
 	bool good;
 
 	if (outer)
-		seen_init(checker, &seen, value);
+		seen_init(checker, &seen, schema, value, at);
 	checker->seen = outer ? &seen : NULL;
 	checker->quiet = true;
 	checker->broken = false;
@@ -517,7 +577,8 @@ static void check_item(struct schema_checker *checker, const struct schema *sche
 void schema_check_prefix_items(struct schema_checker *checker, const struct schema_rule *rule,
 	const struct value *value, const struct place *at)
 {
-	for (size_t i = 0; i < rule->list.count && i < value->list.count; i++)
+	for (size_t i = 0;
+		i < rule->list.count && i < value->list.count && !schema_has_enough(checker); i++)
 		check_item(checker, rule->list.items[i], value, i, at);
 }
 
@@ -596,10 +657,18 @@ static void check_entry(struct schema_checker *checker, const struct schema *sch
 	mark(checker, index);
 }
 
+/* Finding the schema of a key costs more for a long one. */
+static bool spend_entry(struct schema_checker *checker, const struct schema_rule *rule,
+	const struct value *map, size_t index, const struct place *at)
+{
+	return schema_spend(
+		checker, rule, at, 1 + map->map.entries[index].key_len / BYTES_PER_STEP);
+}
+
 void schema_check_properties(struct schema_checker *checker, const struct schema_rule *rule,
 	const struct value *value, const struct place *at)
 {
-	for (size_t i = 0; i < value->map.count && schema_spend(checker, rule, at, 1); i++) {
+	for (size_t i = 0; i < value->map.count && spend_entry(checker, rule, value, i, at); i++) {
 		const struct value_entry *entry = &value->map.entries[i];
 		const struct schema *schema = schema_member_find(rule, entry->key, entry->key_len);
 
@@ -618,8 +687,8 @@ static bool key_matches(struct schema_checker *checker, const struct schema_rule
 void schema_check_pattern_properties(struct schema_checker *checker, const struct schema_rule *rule,
 	const struct value *value, const struct place *at)
 {
-	for (size_t i = 0; i < value->map.count; i++)
-		for (size_t j = 0; j < rule->map.count; j++)
+	for (size_t i = 0; i < value->map.count && !schema_has_enough(checker); i++)
+		for (size_t j = 0; j < rule->map.count && !schema_has_enough(checker); j++)
 			if (key_matches(checker, rule, &rule->map.members[j],
 				    &value->map.entries[i], at))
 				check_entry(checker, rule->map.members[j].schema, value, i, at);
@@ -652,7 +721,7 @@ static void complain_unknown(struct schema_checker *checker, const struct schema
 	struct nearest nearest = NEAREST_OF(entry->key);
 
 	for (size_t i = 0; properties && i < properties->map.count && !checker->quiet; i++)
-		nearest_offer(&nearest, properties->map.members[i].key);
+		offer_hint(checker, &nearest, properties->map.members[i].key);
 	schema_complain(checker, &rule->place, &place, "unknown_key",
 		nearest.best ? "this key is not known here%s Known are: %s"
 			     : "this key is not known here%s; known are: %s",
@@ -667,7 +736,7 @@ static bool is_named(struct schema_checker *checker, const struct schema_rule *r
 
 	if (schema_member_find(rule->beside[0], entry->key, entry->key_len))
 		return true;
-	for (size_t i = 0; patterns && i < patterns->map.count; i++)
+	for (size_t i = 0; patterns && i < patterns->map.count && !schema_has_enough(checker); i++)
 		if (key_matches(checker, rule, &patterns->map.members[i], entry, at))
 			return true;
 	return false;
@@ -676,7 +745,7 @@ static bool is_named(struct schema_checker *checker, const struct schema_rule *r
 void schema_check_additional_properties(struct schema_checker *checker,
 	const struct schema_rule *rule, const struct value *value, const struct place *at)
 {
-	for (size_t i = 0; i < value->map.count && schema_spend(checker, rule, at, 1); i++) {
+	for (size_t i = 0; i < value->map.count && spend_entry(checker, rule, value, i, at); i++) {
 		const struct value_entry *entry = &value->map.entries[i];
 
 		if (is_named(checker, rule, entry, at))
@@ -704,7 +773,7 @@ void schema_check_unevaluated_properties(struct schema_checker *checker,
 void schema_check_property_names(struct schema_checker *checker, const struct schema_rule *rule,
 	const struct value *value, const struct place *at)
 {
-	for (size_t i = 0; i < value->map.count && schema_spend(checker, rule, at, 1); i++) {
+	for (size_t i = 0; i < value->map.count && spend_entry(checker, rule, value, i, at); i++) {
 		const struct value_entry *entry = &value->map.entries[i];
 		struct place place = place_key(at, entry->key, entry->key_len);
 		const struct value name = { .type = VALUE_TEXT,
@@ -717,12 +786,10 @@ void schema_check_property_names(struct schema_checker *checker, const struct sc
 void schema_check_dependent_schemas(struct schema_checker *checker, const struct schema_rule *rule,
 	const struct value *value, const struct place *at)
 {
-	for (size_t i = 0; i < rule->map.count; i++) {
+	for (size_t i = 0; i < rule->map.count && !schema_has_enough(checker); i++) {
 		const struct schema_member *member = &rule->map.members[i];
 
-		if (!schema_spend(checker, rule, at, 1 + value->map.count / 8))
-			return;
-		if (value_get_len(value, member->key, member->key_len))
+		if (schema_has_key(checker, rule, value, member->key, member->key_len, at))
 			check_node(checker, member->schema, value, at);
 	}
 }
@@ -731,12 +798,10 @@ void schema_check_dependent_schemas(struct schema_checker *checker, const struct
 void schema_check_dependencies(struct schema_checker *checker, const struct schema_rule *rule,
 	const struct value *value, const struct place *at)
 {
-	for (size_t i = 0; i < rule->map.count; i++) {
+	for (size_t i = 0; i < rule->map.count && !schema_has_enough(checker); i++) {
 		const struct schema_member *member = &rule->map.members[i];
 
-		if (!schema_spend(checker, rule, at, 1 + value->map.count / 8))
-			return;
-		if (!value_get_len(value, member->key, member->key_len))
+		if (!schema_has_key(checker, rule, value, member->key, member->key_len, at))
 			continue;
 		if (member->names)
 			schema_require(checker, rule, member->names, value, at);
@@ -769,8 +834,12 @@ void schema_check_dynamic_ref(struct schema_checker *checker, const struct schem
 
 	for (const struct schema_scope *scope = checker->scope; scope && rule->anchor;
 		scope = scope->outer) {
-		const struct schema *found = dynamic_in(scope->resource, rule->anchor);
+		const struct schema *found = NULL;
 
+		if (!schema_spend(checker, rule, at,
+			    cost_of_key(strlen(rule->anchor), scope->resource->anchor_count)))
+			return;
+		found = dynamic_in(scope->resource, rule->anchor);
 		meant = found ? found : meant;
 	}
 	check_node(checker, meant, value, at);
@@ -779,7 +848,7 @@ void schema_check_dynamic_ref(struct schema_checker *checker, const struct schem
 void schema_check_all_of(struct schema_checker *checker, const struct schema_rule *rule,
 	const struct value *value, const struct place *at)
 {
-	for (size_t i = 0; i < rule->list.count; i++)
+	for (size_t i = 0; i < rule->list.count && !schema_has_enough(checker); i++)
 		check_node(checker, rule->list.items[i], value, at);
 }
 
@@ -789,7 +858,8 @@ void schema_check_any_of(struct schema_checker *checker, const struct schema_rul
 {
 	size_t good = 0;
 
-	for (size_t i = 0; i < rule->list.count && (!good || checker->seen); i++)
+	for (size_t i = 0; i < rule->list.count && (!good || checker->seen) && !checker->stopped;
+		i++)
 		good += holds(checker, rule->list.items[i], value, at);
 	if (!good)
 		schema_complain(checker, &rule->place, at, "value",
@@ -802,7 +872,7 @@ void schema_check_one_of(struct schema_checker *checker, const struct schema_rul
 	size_t good[2] = { 0, 0 };
 	size_t count = 0;
 
-	for (size_t i = 0; i < rule->list.count && count < 2; i++)
+	for (size_t i = 0; i < rule->list.count && count < 2 && !checker->stopped; i++)
 		if (holds(checker, rule->list.items[i], value, at))
 			good[count++] = i;
 	if (count == 0)
@@ -843,25 +913,24 @@ void schema_check_nothing(struct schema_checker *checker, const struct schema_ru
 
 /* ---- a whole check --------------------------------------------------------------------------- */
 
-/* NOLINTNEXTLINE(readability-function-size): all parameters of a check */
 int schema_check_within(struct arena *arena, const struct schema *schema, const struct value *value,
-	uint64_t work, struct schema_report *ret_report, bool *ret_spent, struct err *err)
+	uint64_t *work, struct schema_report *ret_report, struct err *err)
 {
 	struct schema_report report = { NULL, 0, false };
-	struct schema_checker checker = { .arena = arena, .report = &report, .work = work };
+	struct schema_checker checker = { .arena = arena, .report = &report, .work = *work };
 
 	check_node(&checker, schema, value, NULL);
+	*work = checker.work;
 	if (checker.failed)
 		return err_set(err, ERR_MEMORY, "no memory for checking a value");
 	*ret_report = report;
-	*ret_spent = checker.work == 0;
 	return 0;
 }
 
 int schema_check(struct arena *arena, const struct schema *schema, const struct value *value,
 	struct schema_report *ret_report, struct err *err)
 {
-	bool spent = false;
+	uint64_t work = SCHEMA_WORK_MAX;
 
-	return schema_check_within(arena, schema, value, SCHEMA_WORK_MAX, ret_report, &spent, err);
+	return schema_check_within(arena, schema, value, &work, ret_report, err);
 }

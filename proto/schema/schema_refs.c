@@ -124,6 +124,7 @@ static int add_anchor(struct schema_compiler *compiler, const struct schema_rule
 	*anchor = (struct schema_anchor){ compiler->resource->anchors, name, compiler->schema,
 		dynamic };
 	compiler->resource->anchors = anchor;
+	compiler->resource->anchor_count++;
 	return 0;
 }
 

@@ -139,6 +139,7 @@ struct schema_resource {
 	const struct place *place;
 	const struct schema_draft *draft;
 	const struct schema_anchor *anchors;
+	size_t anchor_count;
 };
 
 /* A schema: `never`, or the values that satisfy all its rules. */

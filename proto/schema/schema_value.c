@@ -56,7 +56,8 @@ uint64_t schema_weight(const struct value *value)
 	}
 	if (value_is(value, VALUE_MAP)) {
 		for (size_t i = 0; i < value->map.count; i++)
-			weight += 2 + schema_weight(value->map.entries[i].value);
+			weight += 2 + value->map.entries[i].key_len / BYTES_PER_WEIGHT +
+				  schema_weight(value->map.entries[i].value);
 	}
 	return weight;
 }

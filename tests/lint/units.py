@@ -93,6 +93,7 @@ ELSEWHERE = {
     "daemon/request/run_events.c": (PART, ["tests/unit/test_events.c"]),
     "daemon/request/record_lookup.c": (STAGE, ["tests/scenario/108-repeats.t", "tests/scenario/109-cache.t"]),
     "daemon/methods/methods_events.c": (PART, ["tests/unit/test_events.c"]),
+    "proto/schema/ecmascript.c": ("pattern_compile() is its user", ["tests/unit/test_pattern.c"]),
     "proto/base/err_word.c": (PART, ["tests/unit/test_err.c"]),
     "proto/base/standard_fds.c": ("what it does is seen from outside", ["tests/scenario/015-closed-streams.t"]),
     "daemon/door/other_protocol.c": (PART, ["tests/unit/test_conn.c"]),

@@ -1,10 +1,11 @@
 """Hostile programs and hostile clients around tools."""
 
 import os
+import sys
 import time
 
 from toolbox import ANY, Toolbox, raw, tool
-from wire import Client, done, eq, ok, wait_until
+from wire import Client, daemon_pid, done, eq, ok, wait_until
 
 box = Toolbox()
 OPEN = [tool("echo", True), tool("strict", {"type": "object", "additionalProperties": False})]
@@ -238,6 +239,45 @@ msgid, call = begin(leaving)
 leaving.close()
 gone = box.call("wait", run_id=call["run_id"])
 eq((gone["outcome"], box.record(gone)[0]["code"]), ("canceled", "gone"), "a client that leaves takes its run with it")
+
+# ---- what the check of a call costs -------------------------------------------------------------
+
+DAEMON = daemon_pid(int(sys.argv[1]))
+
+
+def loop_ms():
+    """The cpu time of the loop itself, without that of threads."""
+    with open(f"/proc/{DAEMON}/task/{DAEMON}/schedstat", encoding="utf-8") as file:
+        return int(file.read().split()[0]) / 1e6
+
+
+def costly(leaf, times):
+    """A schema that holds its value against `leaf` times * times."""
+    return {"$defs": {"a": leaf, "b": {"allOf": [{"$ref": "#/$defs/a"}] * times}}, "allOf": [{"$ref": "#/$defs/b"}] * times}
+
+
+before = loop_ms()
+result = attack("""
+os.write(3, b''.join(HEAD.pack(0x43454401, 9, 7, number) + b'echo\\0{}' for number in range(10)))
+print(sorted(code(answer()[2]) for _ in range(10)))
+""", None, [tool("echo", costly({"anyOf": [False] * 2000 + [True]}, 100))], limits={"wall_ms": 60000})
+eq(result["stdout"], f"{['bad_arguments'] * 10}\n", "calls whose check is too costly are refused")
+spent = loop_ms() - before
+ok(spent < 1500, f"ten calls at once whose check is costly: the loop is busy for {spent:.0f} ms")
+eq(attack("print(tools.echo())", ECHO, [tool("echo", costly({"anyOf": [False] * 10 + [True]}, 300))])["stdout"], "{}\n",
+   "a check that takes longer than a turn of the loop may is done on a thread")
+
+
+
+def complaint(pattern):
+    try:
+        return box.work("", [tool("echo", {"pattern": pattern})])["outcome"]
+    except RuntimeError as error:
+        return str(error)
+
+
+ok(all("ECMAScript has no" in complaint(pattern) for pattern in (r"\X{1000}[!?]", "a*+", "(?>a)", "(?R)", "a(*ACCEPT)")),
+   "patterns that ECMAScript does not have are refused", complaint(r"\X"))
 
 deaf = Toolbox()
 deaf.start("""

@@ -12,4 +12,4 @@ END
 chmod 644 "$ced_folder/ced.conf"
 ced_arguments=(--config "$ced_folder/ced.conf")
 daemon_start
-/usr/bin/python3 "$here/331-tools-attacks.py"
+/usr/bin/python3 "$here/331-tools-attacks.py" "$ced_spawner"

@@ -398,6 +398,13 @@ eq((row["verdict"], row["why"], sum(each["up"] for each in result["connections"]
 ok(wait_until(lambda: os.path.exists(os.path.join(FOLDER, "sunk"))), "the server saw the end")
 with open(os.path.join(FOLDER, "sunk"), encoding="ascii") as file:
     eq(max(int(line) for line in file) <= 123457, True, "and no byte more")
+result = run(f"""
+for i in range(30):
+    proxy('CONNECT ' + '.'.join(['x' * 50] * 3) + f'{{i:04}}.test:{ECHO} HTTP/1.1\\r\\n\\r\\n')
+""", PATTERNS, up_bytes=1000)
+eq((sum(row["count"] for row in result["connections"] if row["why"] != "up_bytes"),
+    sum(row["count"] for row in result["connections"] if row["why"] == "up_bytes"),
+    sum(row["up"] for row in result["connections"])), (6, 24, 6 * 161), "names below a pattern are counted as bytes that the program sends")
 result = run(f"try_(lambda: len(talk('api.test', {HTTP}, b'GET /big/500000 HTTP/1.0\\r\\n\\r\\n', 1 << 20)))",
              [PLAIN], down_bytes=100000)
 eq((result["stdout"].strip(), sum(row["down"] for row in result["connections"])), ("ECONNRESET", 100000),

@@ -30,6 +30,67 @@ if [[ $(id -u) == 0 ]]; then
 	bad device
 fi
 
+# --- wheels that want their code run ----------------------------------------------------------------
+
+# source NAME: an archive that must be built, with all that this needs: its code leaves a mark.
+source_of() {
+	/usr/bin/python3 - "$work" "$1" <<'PYTHON'
+import io
+import sys
+import tarfile
+
+work, name = sys.argv[1:]
+files = {
+    "pyproject.toml": '[build-system]\nrequires = []\nbuild-backend = "mark"\nbackend-path = ["."]\n'
+                      f'[project]\nname = "{name}"\nversion = "1.0"\n',
+    "PKG-INFO": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n",
+    "setup.py": f'open("{work}/mark", "w")\n',
+    "mark.py": f'open("{work}/mark", "w")\n',
+}
+with tarfile.open(f"{work}/wheels/{name}-1.0.tar.gz", "w:gz") as archive:
+    for path, text in files.items():
+        entry = tarfile.TarInfo(f"{name}-1.0/{path}")
+        entry.size = len(text)
+        archive.addfile(entry, io.BytesIO(text.encode()))
+PYTHON
+}
+if /usr/bin/python3 -I -m pip --version >/dev/null 2>&1; then
+	mkdir wheels other
+	source_of evil
+	wheel other far 1.0 'x = 1'
+	/usr/bin/python3 -m http.server --bind 127.0.0.1 --directory other 0 >served 2>&1 &
+	server=$!
+	for ((tries = 0; tries < 600; tries++)); do
+		grep -q 'port [0-9]' served && break
+		sleep 0.1
+	done
+	port=$(sed -n 's/.*port \([0-9]*\).*/\1/p' served)
+	wheel wheels asks 1.0 'x = 1' "evil @ file://$work/wheels/evil-1.0.tar.gz"
+	wheel wheels clones 1.0 'x = 1' "evil @ git+file://$work/wheels"
+	wheel wheels fetches 1.0 'x = 1' "far @ http://127.0.0.1:$port/far-1.0-py3-none-any.whl"
+	wheel wheels plain 1.0 'x = 1'
+	# refused WHY OPERAND [OPTION...]
+	refused() {
+		exits 1 "a wheel that requires $1 makes no set" \
+			cectl packages add bad --runtime python --wheels wheels --to "$sets" "${@:3}"
+		like "$err" "$2" "which is told"
+	}
+	refused 'a package that must be built' 'which runs its code: --source allows' asks
+	refused 'a repository' 'could not build the set' clones
+	refused 'a package in a network' 'is somewhere else than in --wheels' fetches
+	ok "$([[ ! -e mark ]]; echo $?)" "no code of a package has run"
+	unlike "$(cat served)" 'GET' "and nothing was asked of a network"
+	exits 1 "with an index it is not built either" \
+		cectl packages add bad --runtime python --index "http://127.0.0.1:$port/" --to "$sets" wheels/asks-1.0-py3-none-any.whl
+	ok "$([[ ! -e mark ]]; echo $?)" "and runs no code"
+	exits 0 "a wheel that requires nothing makes one" \
+		cectl packages add plain --runtime python --wheels wheels --to "$sets" plain
+	exits 1 "with --source the package is built, as its administrator wishes" \
+		cectl packages add bad --source --runtime python --wheels wheels --to "$sets" asks
+	ok "$([[ -e mark ]]; echo $?)" "and its code runs"
+	kill "$server"
+fi
+
 # --- sets that can -----------------------------------------------------------------------------
 
 made good

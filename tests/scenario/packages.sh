@@ -6,17 +6,18 @@ conf=$ced_folder/packages.conf
 mkdir -m 755 "$sets"
 [[ $(id -u) == 0 ]] || echo 'cgroups = "auto"' >"$conf"
 
-# wheel FOLDER NAME VERSION MODULE-TEXT: a wheel is a zip with a module and three files about it.
+# wheel FOLDER NAME VERSION MODULE-TEXT [REQUIREMENT]: a wheel is a zip with a module and three files about it.
 wheel() {
 	/usr/bin/python3 - "$@" <<'PYTHON'
 import sys
 import zipfile
 
-folder, name, version, text = sys.argv[1:]
+folder, name, version, text = sys.argv[1:5]
+needs = "".join(f"Requires-Dist: {requirement}\n" for requirement in sys.argv[5:])
 about = f"{name}-{version}.dist-info"
 files = {
     f"{name}/__init__.py": text,
-    f"{about}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
+    f"{about}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{needs}",
     f"{about}/WHEEL": "Wheel-Version: 1.0\nGenerator: hand\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
 }
 with zipfile.ZipFile(f"{folder}/{name}-{version}-py3-none-any.whl", "w") as wheel:

@@ -55,9 +55,62 @@ TEST(what_is_no_pattern_is_refused_with_its_place)
 	CHECK_EQ_INT(err.code, ERR_INVALID);
 	CHECK_STR(err.text, "at byte 4: missing closing parenthesis");
 	CHECK_EQ_INT(look("a{2,1}", "a"), -1);
+	CHECK_EQ_INT(pattern_compile(arena, "ab\\X", 4, &pattern, &err), -1);
+	CHECK_STR(err.text, "at byte 2: ECMAScript has no \\X");
+	CHECK_EQ_INT(pattern_compile(arena, "a(?>b)", 6, &pattern, &err), -1);
+	CHECK_STR(err.text, "at byte 1: ECMAScript has no (?>");
+	CHECK_EQ_INT(pattern_compile(arena, "a*+", 3, &pattern, &err), -1);
+	CHECK_STR(err.text, "at byte 2: ECMAScript has no + after a quantifier");
 	CHECK_EQ_INT(look("\\C", "a"), -1);
 	CHECK_EQ_INT(look("(*UCP)a", "a"), -1);
 	CHECK_EQ_INT(look("(*NO_START_OPT)a", "a"), -1);
+}
+
+/* Each of these is something for PCRE2: some of it cannot be counted, such as \X. */
+TEST(what_ecmascript_does_not_have_is_refused)
+{
+	static const char *const patterns[] = { "\\X", "a\\X{1000}[!?]", "\\C", "\\R", "\\h", "\\H",
+		"\\N", "\\K", "\\G", "\\A", "\\Z", "\\z", "\\a", "\\e", "\\E", "\\Qa\\E", "\\g1",
+		"\\g{1}", "\\g<1>", "\\k{n}", "\\k'n'", "\\o{101}", "\\V", "\\L", "\\U", "[\\X]",
+		"[\\h]", "[\\B]", "[\\N]", "[\\k]", "(?>a)", "(?|a)", "(?R)", "(?0)", "(a)(?1)",
+		"(a)(?-1)", "(?<n>a)(?&n)", "(?P<n>a)", "(?P>n)", "(?'n'a)", "(?(?=a)b)",
+		"(a)(?(1)b)", "(?C)", "(?C1)a", "(?#a)", "(?i)a", "(?x:a b)", "(?^:a)", "(?*a)",
+		"(?<*a)", "(*SKIP)", "a(*ACCEPT)", "a(*F)", "(*pla:a)", "(*COMMIT)b", "a*+", "a++",
+		"a?+", "a{2}+", "a{2,}+", "a{2,3}+", "[a]*+", "(a)*+", "\\d*+", "[[:alpha:]\\X]",
+		"[]\\X", "[^]\\X", "[a\\]b]\\X", "\\\\\\X", "\\u{41}\\X", "\\u{(?R)}" };
+
+	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++)
+		if (look(patterns[i], "a") != -1)
+			CHECK_STR(patterns[i], "refused");
+}
+
+TEST(what_ecmascript_has_is_understood)
+{
+	static const struct {
+		const char *pattern, *text;
+	} rows[] = {
+		{ "^\\u{41}+$", "AAA" },
+		{ "^\\u0041+$", "AAA" },
+		{ "^\\x41+\\cJ?$", "AA" },
+		{ "^\\++$", "++" },
+		{ "^[+*?]+$", "+*?" },
+		{ "^(?:a)(?=b)(?!c)b$", "ab" },
+		{ "(?<=a)b(?<!c)", "ab" },
+		{ "^(?<year>\\d{4})-\\k<year>$", "2024-2024" },
+		{ "^(?i:A)b$", "ab" },
+		{ "^(?i-s:A)b$", "ab" },
+		{ "^a*?b+?c??d{2,3}?$", "aabbcdd" },
+		{ "^\\p{L}\\p{Lu}\\P{N}[\\p{Greek}\\b]$", "aAaα" },
+		{ "^[[]\\(\\?>\\*\\)$", "[(?>*)" },
+		{ "^[(?>]{4}\\.\\-\\/$", "(?>(.-/" },
+		{ "^\\d\\D\\s\\S\\w\\W\\b\\0?\\t?\\n?\\r?\\f?a", "1a ab a" },
+		{ "^a\\Bb$", "ab" },
+		{ "^{a}$", "{a}" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (look(rows[i].pattern, rows[i].text) != PATTERN_YES)
+			CHECK_STR(rows[i].pattern, "understood");
 }
 
 TEST(a_long_pattern_is_refused)
@@ -99,7 +152,8 @@ TEST(exponential_patterns_give_up)
 TEST(quadratic_patterns_give_up)
 {
 	static const char *const patterns[] = { "a*[bc]", "a{60000}[bc]", "(?:a{1000}){3}[bc]",
-		"(?>a*)[bc]", "a*+[bc]", "(a*)\\1[bc]", "(?=a*[bc])", "(?=[^\\n]*a{9000,}[bc])." };
+		"(a*)\\1[bc]", "(?=a*[bc])", "(?=[^\\n]*a{9000,}[bc]).", "(?<=a{60000})a[bc]",
+		"(?<=a{60000}|a{60001})a" };
 	static char text[200000];
 	uint64_t work;
 
@@ -109,6 +163,53 @@ TEST(quadratic_patterns_give_up)
 		CHECK_EQ_INT(search(patterns[i], text, sizeof(text), &work), PATTERN_GAVE_UP);
 		CHECK_EQ_INT(work, 0);
 	}
+}
+
+/* The same in Perl's dialect, with items that ECMAScript does not have. */
+TEST(quadratic_patterns_of_bytes_give_up)
+{
+	static const char *const patterns[] = { "(?>a*)[bc]", "a*+[bc]" };
+	static char text[200000];
+
+	memset(text, 'a', sizeof(text));
+	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
+		WITH_ARENA(arena);
+		const struct pattern *pattern = NULL;
+		struct pattern_span span = { sizeof(text), 0 };
+		struct err err = ERR_INIT;
+		uint64_t work = WORK;
+
+		CHECK_EQ_INT(pattern_compile_bytes(
+				     arena, patterns[i], strlen(patterns[i]), &pattern, &err),
+			0);
+		CHECK_EQ_INT(pattern_in_bytes(
+				     pattern, text, sizeof(text), PATTERN_ANYWHERE, &span, &work),
+			PATTERN_GAVE_UP);
+		CHECK_EQ_INT(work, 0);
+	}
+}
+
+/* PCRE2 reads all of a text before it searches: that is its UTF-8 check. */
+TEST(reading_a_long_text_is_work)
+{
+	static char text[32000];
+	uint64_t work = WORK;
+
+	memset(text, 'a', sizeof(text));
+	CHECK_EQ_INT(search("b", text, sizeof(text), &work), PATTERN_NO);
+	CHECK(work <= WORK - sizeof(text) / 64);
+}
+
+/* A back reference passes much of the text and then fails. */
+TEST(what_a_back_reference_passes_is_work)
+{
+	static char text[4096];
+	uint64_t work = WORK;
+
+	memset(text, 'a', sizeof(text));
+	text[1999] = 'b';
+	CHECK_EQ_INT(search("^(a{1000})\\1", text, sizeof(text), &work), PATTERN_NO);
+	CHECK(work <= WORK - sizeof(text) / 64 - 2000 / 16 - 1000 / 16);
 }
 
 TEST(innocent_patterns_find_their_way_through_long_texts)

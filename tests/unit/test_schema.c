@@ -1,6 +1,9 @@
 #include <math.h>
 #include <string.h>
+#include <time.h>
 
+#include "proto/base/buf.h"
+#include "proto/base/container.h"
 #include "proto/json.h"
 #include "proto/schema/schema.h"
 #include "tests/arena.h"
@@ -128,6 +131,8 @@ TEST(mistakes_say_what_a_keyword_wants)
 	CHECK_STR(mistake_in(arena, "{\"maxItems\":1.5}"), "must be a whole number, 0 or above");
 	CHECK_STR(mistake_in(arena, "{\"pattern\":\"(\"}"),
 		"is not a regular expression: at byte 1: missing closing parenthesis");
+	CHECK_STR(mistake_in(arena, "{\"pattern\":\"a\\\\X\"}"),
+		"is not a regular expression: at byte 1: ECMAScript has no \\X");
 	CHECK_STR(mistake_in(arena, "{\"properties\":[]}"), "must be an object of schemas");
 	CHECK_STR(mistake_in(arena, "{\"prefixItems\":[]}"), "must be a list of schemas");
 	CHECK_STR(mistake_in(arena, "{\"uniqueItems\":1}"), "must be true or false");
@@ -259,6 +264,152 @@ TEST(patterns_share_one_budget_of_work)
 	CHECK_EQ_INT(schema_check(arena, schema, list, &report, &err), 0);
 	CHECK(report.count > 0);
 	CHECK(report.more);
+}
+
+/* ---- what a check costs ---------------------------------------------------------------------- */
+
+#define CHECK_WORK 200000U
+
+static double cpu_ms(void)
+{
+	struct timespec now = { 0, 0 };
+
+	(void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+/* A text between `head` and `tail`: `item` so many times, where @ is its number. */
+static const char *many(
+	struct arena *arena, const char *head, size_t count, const char *item, const char *tail)
+{
+	size_t len = strcspn(item, "@");
+	const char *rest = item[len] ? item + len + 1 : "";
+	const char *text;
+	struct buf buf;
+
+	buf_init(&buf, 16U << 20);
+	(void)buf_append_text(&buf, head);
+	for (size_t i = 0; i < count; i++) {
+		(void)buf_append_text(&buf, i ? "," : "");
+		(void)buf_append(&buf, item, len);
+		if (item[len])
+			(void)buf_printf(&buf, "%zu", i);
+		(void)buf_append_text(&buf, rest);
+	}
+	(void)buf_append_text(&buf, tail);
+	text = arena_copy(arena, buf.bytes, buf.len);
+	buf_done(&buf);
+	return text ? text : "";
+}
+
+/* Checks the schema 90,000 times, for a check that needs `root`, too. */
+static const char *times_90000(struct arena *arena, const char *schema, const char *root)
+{
+	const char *head =
+		arena_printf(arena, "{%s\"$defs\":{\"a\":%s,\"b\":{\"allOf\":[", root, schema);
+	const char *both =
+		many(arena, head, 300, "{\"$ref\":\"#/$defs/a\"}", "]},\"c\":{\"allOf\":[");
+
+	return many(arena, both, 300, "{\"$ref\":\"#/$defs/b\"}", "]}},\"$ref\":\"#/$defs/c\"}");
+}
+
+/* The work that a check takes out of CHECK_WORK, and its time; 0 if it cannot be checked. */
+static uint64_t work_for(
+	struct arena *arena, const char *schema_text, const char *value_text, double *ret_ms)
+{
+	const struct schema *schema = compiled(arena, schema_text, SCHEMA_JSON);
+	const struct value *value = parsed(arena, value_text);
+	struct schema_report report = { NULL, 0, false };
+	struct err err = ERR_INIT;
+	uint64_t work = CHECK_WORK;
+	double started_ms = cpu_ms();
+
+	if (!schema || !value ||
+		schema_check_within(arena, schema, value, &work, &report, &err) < 0)
+		return 0;
+	*ret_ms = cpu_ms() - started_ms;
+	return CHECK_WORK - work;
+}
+
+/*
+ * Whatever a check does, its work is counted: so it takes a time of the same order as one of plain
+ * comparisons, which is measured beside it.
+ */
+TEST(no_keyword_is_checked_for_nothing)
+{
+	WITH_ARENA(arena);
+	char key[4001] = "", tiny[] = "{\"not\":{\"multipleOf\":1.234567890123457e-300}}";
+	const char *keys, *one;
+
+	memset(key, 'k', sizeof(key) - 1);
+	keys = many(arena, arena_printf(arena, "{\"%s\":1,", key), 8,
+		arena_printf(arena, "\"%s@\":1", key), "}");
+	one = arena_printf(arena, "{\"not\":{\"required\":[\"%sx\"]}}", key);
+	const struct {
+		const char *schema, *root, *value;
+	} rows[] = {
+		{ many(arena, "{\"anyOf\":[", 3000, "false", ",true]}"), "", "1" },
+		{ many(arena, "{\"oneOf\":[", 3000, "false", ",true]}"), "", "1" },
+		{ many(arena, "{\"anyOf\":[{\"allOf\":[", 2000, "false", "]},true]}"), "", "1" },
+		{ many(arena, "{\"anyOf\":[", 200, "{\"maximum\":1.12345e-300}", ",true]}"), "",
+			"1.7e308" },
+		{ many(arena, "{\"anyOf\":[", 300, "{\"type\":[\"null\",\"array\"]}", ",true]}"),
+			"", "1" },
+		{ "{\"not\":{\"not\":{\"not\":false}}}", "", "1" },
+		{ tiny, "", "1.734567890123456e308" },
+		{ many(arena, "{\"anyOf\":[", 300, "true", "]}"), "\"unevaluatedItems\":false,",
+			many(arena, "[", 15000, "0", "]") },
+		{ "{\"unevaluatedItems\":true}", "", many(arena, "[", 15000, "0", "]") },
+		{ "{\"uniqueItems\":true}", "", arena_printf(arena, "[%s,%s,{}]", keys, "1") },
+		{ one, "", keys },
+		{ many(arena, "{\"properties\":{", 300, arena_printf(arena, "\"%s@\":true", key),
+			  "}}"),
+			"", keys },
+		{ "{\"not\":{\"pattern\":\"[abcdefgz]\"}}", "",
+			arena_printf(arena, "\"%s%s%s\"", key, key, key) },
+		{ "{\"not\":{\"pattern\":\"(?<=k{40000})k\"}}", "",
+			arena_printf(arena, "\"%s%s%s\"", key, key, key) },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		const char *text = times_90000(arena, rows[i].schema, rows[i].root);
+		double ms = 0, plain_ms = 0;
+
+		CHECK_EQ_INT(
+			work_for(arena, times_90000(arena, "{\"minimum\":0}", ""), "1", &plain_ms),
+			CHECK_WORK);
+		CHECK_EQ_INT(work_for(arena, text, rows[i].value, &ms), CHECK_WORK);
+		if (ms > 100 * plain_ms)
+			CHECK_STR(rows[i].schema, "paid for");
+	}
+}
+
+TEST(a_dynamic_reference_pays_for_each_name_that_it_compares)
+{
+	WITH_ARENA(arena);
+	const char *tail = "},\"$dynamicAnchor\":\"n\",\"items\":{\"$dynamicRef\":\"#n\"}}";
+	const char *few = many(arena, "{\"$defs\":{", 0, "", tail);
+	const char *more = many(arena, "{\"$defs\":{\"d\":{\"prefixItems\":[", 100,
+		"{\"$anchor\":\"a@\"}", arena_printf(arena, "]}%s", tail));
+	double ms;
+
+	CHECK(work_for(arena, few, "[[],[],[]]", &ms) > 0);
+	CHECK(work_for(arena, more, "[[],[],[]]", &ms) >=
+		work_for(arena, few, "[[],[],[]]", &ms) + 30);
+}
+
+/* A hint is no result: where there is no work for it, the error comes without it. */
+TEST(hints_take_no_more_work_than_is_left)
+{
+	WITH_ARENA(arena);
+	const char *schema = many(arena, "{\"additionalProperties\":false,\"properties\":{", 3000,
+		"\"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb@\":true", "}}");
+	const char *value = many(arena, "{", 60, "\"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb@\":1", "}");
+	double ms = 0, plain_ms = 0;
+
+	CHECK(work_for(arena, times_90000(arena, "{\"minimum\":0}", ""), "1", &plain_ms) > 0);
+	CHECK(work_for(arena, schema, value, &ms) > 0);
+	CHECK(ms < 100 * plain_ms);
 }
 
 TEST(a_full_arena_is_an_error_and_never_a_verdict)

@@ -1,0 +1,144 @@
+#include "proto/schema/ecmascript.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+/* The letters and digits that may follow a backslash: everywhere, and outside classes only. */
+#define ESCAPED         "bcdDfnprPstuvwWxS0123456789"
+#define ESCAPED_OUTSIDE "Bk"
+
+#define HEX_DIGITS "0123456789abcdefABCDEF"
+
+/* A walk over a pattern.  PCRE2 may end a class later than this, but never earlier. */
+struct walk {
+	const char *text;
+	size_t len, at;
+	bool in_class;
+	bool repeats; /* a quantifier stands just before */
+};
+
+static bool is_alnum(char byte)
+{
+	return (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
+	       (byte >= 'A' && byte <= 'Z');
+}
+
+/* The byte so many further, or 0 behind the end. */
+static char ahead(const struct walk *walk, size_t distance)
+{
+	if (distance >= walk->len - walk->at)
+		return '\0';
+	return walk->text[walk->at + distance];
+}
+
+static bool is_among(char byte, const char *set)
+{
+	return byte && strchr(set, byte);
+}
+
+/* The count of bytes from there on that are in the set. */
+static size_t run_of(const struct walk *walk, size_t distance, const char *set)
+{
+	size_t count = 0;
+
+	while (is_among(ahead(walk, distance + count), set))
+		count++;
+	return count;
+}
+
+/* Names the bytes of the item as far as they can be printed. */
+static int foreign(const struct walk *walk, size_t len, struct err *err)
+{
+	char item[8] = { 0 };
+
+	for (size_t i = 0; i < len && ahead(walk, i) > ' ' && ahead(walk, i) < '\x7f'; i++)
+		item[i] = ahead(walk, i);
+	return err_set(err, ERR_INVALID, "at byte %zu: ECMAScript has no %s", walk->at, item);
+}
+
+/* ECMAScript has no \X, \C, \R, \h, \K, \G, \A, \Z, \Q, \g and the like. */
+static int walk_escape(struct walk *walk, struct err *err)
+{
+	const char letter = ahead(walk, 1);
+	const bool is_known =
+		is_among(letter, ESCAPED) || (!walk->in_class && is_among(letter, ESCAPED_OUTSIDE));
+	size_t digits;
+
+	if (is_alnum(letter) && !is_known)
+		return foreign(walk, 2, err);
+	if (letter == 'k' && ahead(walk, 2) != '<')
+		return foreign(walk, 3, err);
+	walk->repeats = false;
+	digits = letter == 'u' && ahead(walk, 2) == '{' ? run_of(walk, 3, HEX_DIGITS) : 0;
+	walk->at += digits && ahead(walk, 3 + digits) == '}' ? 4 + digits : 2;
+	return 0;
+}
+
+/* The length of what opens a group; 0 when ECMAScript has no such group. */
+static size_t group_opens(const struct walk *walk)
+{
+	size_t modifiers = run_of(walk, 2, "ims-");
+
+	if (ahead(walk, 1) == '*')
+		return 0; /* a verb */
+	if (ahead(walk, 1) != '?')
+		return 1;
+	if (ahead(walk, 2) == '<')
+		return ahead(walk, 3) == '*' ? 0 : 3;
+	if (ahead(walk, 2) == '=' || ahead(walk, 2) == '!')
+		return 3;
+	return ahead(walk, 2 + modifiers) == ':' ? 3 + modifiers : 0;
+}
+
+/* The length of a quantifier that starts here, or 0. */
+static size_t quantifier(const struct walk *walk)
+{
+	size_t counts;
+
+	if (is_among(ahead(walk, 0), "*+?"))
+		return 1;
+	counts = ahead(walk, 0) == '{' ? run_of(walk, 1, "0123456789, ") : 0;
+	return counts && ahead(walk, 1 + counts) == '}' ? 2 + counts : 0;
+}
+
+static int walk_outside(struct walk *walk, struct err *err)
+{
+	size_t len = quantifier(walk);
+	const bool is_possessive = walk->repeats && ahead(walk, 0) == '+';
+
+	if (is_possessive)
+		return err_set(err, ERR_INVALID,
+			"at byte %zu: ECMAScript has no + after a quantifier", walk->at);
+	walk->repeats = len > 0;
+	if (ahead(walk, 0) == '(') {
+		len = group_opens(walk);
+		if (!len)
+			return foreign(walk, 3, err);
+	}
+	walk->in_class = ahead(walk, 0) == '[';
+	walk->at += len ? len : 1;
+	return 0;
+}
+
+static int walk_class(struct walk *walk)
+{
+	walk->in_class = ahead(walk, 0) != ']';
+	walk->at++;
+	return 0;
+}
+
+int ecmascript_check(const char *text, size_t len, struct err *err)
+{
+	struct walk walk = { .text = text, .len = len };
+	int answer = 0;
+
+	while (!answer && walk.at < walk.len) {
+		if (ahead(&walk, 0) == '\\')
+			answer = walk_escape(&walk, err);
+		else if (walk.in_class)
+			answer = walk_class(&walk);
+		else
+			answer = walk_outside(&walk, err);
+	}
+	return answer;
+}
