@@ -22,6 +22,9 @@
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
 #endif
 
+/* A larger segment is mostly memory that few programs touch, and fills the memory of a worker. */
+#define SEGMENT_BYTES_MAX ((uintptr_t)1 << 20)
+
 #define OURS __attribute__((visibility("default")))
 
 typedef int main_function(int argc, char **argv, char **env);
@@ -100,7 +103,8 @@ static int make_pages(struct dl_phdr_info *object, size_t size, void *context)
 		uintptr_t from = object->dlpi_addr + segment->p_vaddr;
 		const uintptr_t to = from + segment->p_memsz;
 
-		if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_W))
+		if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_W) ||
+			segment->p_memsz > SEGMENT_BYTES_MAX)
 			continue;
 		if (from < relro && relro <= to)
 			from = relro;

@@ -1,0 +1,35 @@
+#!/bin/bash
+# Interpreters of other kinds than the usual: each is started in the way in which it works as by itself.
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/lib.sh"
+only own
+# Not below /tmp, where a jail has a folder of its own.
+place=$(mktemp -d /opt/ced-own.XXXXXX 2>/dev/null)
+trap 'rm -rf "${place:-$ced_folder/none}"; ced_leave' EXIT
+[[ -n $place ]] || skip_all "there is no place for interpreters"
+cp "$CED_BUILD"/tests/own/* "$place/"
+mkdir "$work/policies"
+interpreters=(large)
+unread=$(printf ', "%s"' "${interpreters[@]}")
+echo '{"name": "own", "description": "Programs of these interpreters.", "extends": "standard", "unread": ['"${unread:2}"']}' \
+	>"$work/policies/own.json"
+{
+	printf 'cgroups = "auto"\npolicies = "%s/policies"\n' "$work"
+	for name in "${interpreters[@]}"; do
+		printf 'runtime %s { kind = "command" interpreter = "%s" binds = {"%s"} file = "main.own" tools = {} %s }\n' \
+			"$name" "$place/own_$name" "$place" 'workers_min = 1 workers_max = 2'
+	done
+} >"$work/ced.conf"
+chmod -R a+rX "$work" "$place"
+ced_arguments=(--config "$work/ced.conf")
+daemon_start
+
+own() { # interpreter, arguments of cectl run
+	local name=$1
+	shift
+	cectl run -l "$name" --policy own -c 'nothing' "$@"
+}
+
+is "$(own large -- hello)" "hello, early: no library, 0" "an interpreter with 1 GiB that it does not touch"
+ok $(($(waiting_as "$place/own_large") > 0 ? 0 : 1)) "is started before its job comes"
+done_testing

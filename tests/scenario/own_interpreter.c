@@ -1,0 +1,70 @@
+/*
+ * The interpreters of 319: each says what it was started with, and does not look at its program.
+ *
+ *	OWN_BYTES      has so many bytes of memory that it does not touch
+ *	OWN_EARLY      is linked with own_library.c
+ *	OWN_ALLOCATOR  has an allocator that cannot be used before main()
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef OWN_EARLY
+#include "tests/scenario/own_library.h"
+#else
+static const char *own_library_word(void)
+{
+	return "no library";
+}
+#endif
+
+#ifdef OWN_BYTES
+static volatile char untouched[OWN_BYTES];
+#else
+static volatile char untouched[1];
+#endif
+
+#ifdef OWN_ALLOCATOR
+static bool is_ready;
+static _Alignas(max_align_t) char pool[1 << 20];
+static size_t used;
+
+void *malloc(size_t size)
+{
+	const size_t unit = sizeof(max_align_t);
+	const size_t at = used;
+
+	if (!is_ready)
+		abort();
+	used += (size + unit - 1) / unit * unit;
+	return used <= sizeof(pool) ? pool + at : NULL;
+}
+
+void *calloc(size_t count, size_t size)
+{
+	return malloc(count * size); /* the pool is zero, and nothing in it is used twice */
+}
+
+void *realloc(void *old, size_t size)
+{
+	void *bytes = malloc(size);
+
+	return bytes && old ? memmove(bytes, old, size) : bytes;
+}
+
+void free(void *bytes)
+{
+	(void)bytes;
+}
+#endif
+
+int main(int argc, char **argv)
+{
+#ifdef OWN_ALLOCATOR
+	is_ready = true;
+#endif
+	printf("%s, early: %s, %d\n", argv[argc - 1], own_library_word(), untouched[0]);
+	return 0;
+}
