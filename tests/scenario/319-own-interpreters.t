@@ -8,8 +8,9 @@ place=$(mktemp -d /opt/ced-own.XXXXXX 2>/dev/null)
 trap 'rm -rf "${place:-$ced_folder/none}"; ced_leave' EXIT
 [[ -n $place ]] || skip_all "there is no place for interpreters"
 cp "$CED_BUILD"/tests/own/* "$place/"
+LC_ALL=C sed -i "s,/opt/ced-own.XXXXXX,$place," "$place"/*
 mkdir "$work/policies"
-interpreters=(large)
+interpreters=(large early)
 unread=$(printf ', "%s"' "${interpreters[@]}")
 echo '{"name": "own", "description": "Programs of these interpreters.", "extends": "standard", "unread": ['"${unread:2}"']}' \
 	>"$work/policies/own.json"
@@ -30,6 +31,21 @@ own() { # interpreter, arguments of cectl run
 	cectl run -l "$name" --policy own -c 'nothing' "$@"
 }
 
+# waits INTERPRETER: whether one of it waits, before its job comes.
+waits() {
+	local tries
+	for ((tries = 0; tries < 100; tries++)); do
+		[[ $(waiting_as "$place/own_$1") == 0 ]] || return 0
+		sleep 0.1
+	done
+	return 1
+}
+
 is "$(own large -- hello)" "hello, early: no library, 0" "an interpreter with 1 GiB that it does not touch"
-ok $(($(waiting_as "$place/own_large") > 0 ? 0 : 1)) "is started before its job comes"
+waits large
+ok $? "is started before its job comes"
+
+is "$(own early --env OWN_WORD=given -- hello)" "hello, early: given, 0" "constructors of a library see the environment of the job"
+! waits early
+ok $? "because the interpreter is started when its job comes"
 done_testing

@@ -15,6 +15,7 @@
 #include "proto/base/container.h"
 #include "sandbox/child_exit.h"
 #include "sandbox/runtimes/command/ahead.h"
+#include "sandbox/runtimes/command/constructors.h"
 #include "sandbox/runtimes/command/run_program.h"
 #include "sandbox/worker/worker.h"
 
@@ -139,6 +140,13 @@ static char **take_job(char **argv, int *ret_argc)
 	return in_one_block(&start, ret_argc);
 }
 
+__attribute__((noreturn)) static void answer_probe(const void *in_libc)
+{
+	if (constructors_have_run(in_libc))
+		child_exit(1);
+	child_exit(write(STDOUT_FILENO, AHEAD_ANSWER, strlen(AHEAD_ANSWER)) < 0);
+}
+
 /* NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming,readability-function-size): it is the C library's */
 
 OURS int __libc_start_main(main_function *main, int argc, char **argv, void (*init)(void),
@@ -152,11 +160,8 @@ int __libc_start_main(main_function *main, int argc, char **argv, void (*init)(v
 	*(void **)&start = dlsym(RTLD_NEXT, "__libc_start_main");
 	if (!start)
 		child_exit(127);
-	if (argc == 2 && strcmp(argv[1], AHEAD_PROBE) == 0) {
-		ssize_t written = write(STDOUT_FILENO, AHEAD_ANSWER, strlen(AHEAD_ANSWER));
-
-		child_exit(written < 0);
-	}
+	if (argc == 2 && strcmp(argv[1], AHEAD_PROBE) == 0)
+		answer_probe(*(const void **)&start);
 	argv = take_job(argv, &argc);
 	environ = argv + argc + 1;
 	return start(main, argc, argv, init, fini, loader_fini, stack_end);
