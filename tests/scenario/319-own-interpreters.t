@@ -10,7 +10,7 @@ trap 'rm -rf "${place:-$ced_folder/none}"; ced_leave' EXIT
 cp "$CED_BUILD"/tests/own/* "$place/"
 LC_ALL=C sed -i "s,/opt/ced-own.XXXXXX,$place," "$place"/*
 mkdir "$work/policies"
-interpreters=(large early)
+interpreters=(large early static)
 unread=$(printf ', "%s"' "${interpreters[@]}")
 echo '{"name": "own", "description": "Programs of these interpreters.", "extends": "standard", "unread": ['"${unread:2}"']}' \
 	>"$work/policies/own.json"
@@ -41,11 +41,18 @@ waits() {
 	return 1
 }
 
-is "$(own large -- hello)" "hello, early: no library, 0" "an interpreter with 1 GiB that it does not touch"
+is "$(own large -- hello)" "hello ahead, early: no library, 0" "an interpreter with 1 GiB that it does not touch"
 waits large
 ok $? "is started before its job comes"
+for env in LD_BIND_NOW=1 GLIBC_TUNABLES=glibc.malloc.check=0 MALLOC_ARENA_MAX=1; do
+	is "$(own large --env "$env" -- hello)" "hello anew, early: no library, 0" "but not for a job with $env"
+done
 
-is "$(own early --env OWN_WORD=given -- hello)" "hello, early: given, 0" "constructors of a library see the environment of the job"
+is "$(own early --env OWN_WORD=given -- hello)" "hello anew, early: given, 0" "constructors of a library see the environment of the job"
 ! waits early
 ok $? "because the interpreter is started when its job comes"
+
+is "$(own static -- hello)" "hello anew, early: no library, 0" "an interpreter that is linked statically"
+! waits static
+ok $? "is started when its job comes"
 done_testing

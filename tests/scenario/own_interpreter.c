@@ -1,10 +1,11 @@
 /*
- * The interpreters of 319: each says what it was started with, and does not look at its program.
+ * The interpreters of 319: each says how and with what it was started, and does not look at its program.
  *
  *	OWN_BYTES      has so many bytes of memory that it does not touch
  *	OWN_EARLY      is linked with own_library.c
  *	OWN_ALLOCATOR  has an allocator that cannot be used before main()
  */
+#include <link.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -60,11 +61,20 @@ void free(void *bytes)
 }
 #endif
 
+static int is_of_ours(struct dl_phdr_info *object, size_t size, void *context)
+{
+	(void)size;
+	(void)context;
+	return strstr(object->dlpi_name, "ced-ahead.so") != NULL;
+}
+
 int main(int argc, char **argv)
 {
 #ifdef OWN_ALLOCATOR
 	is_ready = true;
 #endif
-	printf("%s, early: %s, %d\n", argv[argc - 1], own_library_word(), untouched[0]);
+	printf("%s %s, early: %s, %d\n", argv[argc - 1],
+		dl_iterate_phdr(is_of_ours, NULL) ? "ahead" : "anew", own_library_word(),
+		untouched[0]);
 	return 0;
 }
