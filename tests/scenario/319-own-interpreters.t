@@ -48,6 +48,16 @@ for env in LD_BIND_NOW=1 GLIBC_TUNABLES=glibc.malloc.check=0 MALLOC_ARENA_MAX=1;
 	is "$(own large --env "$env" -- hello)" "hello anew, early: no library, 0" "but not for a job with $env"
 done
 
+# fills: how many MiB the program can take, of 64.
+fills() {
+	own large --limit memory_bytes=67108864 "$@" -- fill 2>/dev/null | grep -v large | tail -n 1
+}
+head -c 15000000 /dev/zero >large
+with=$(fills --file large)
+without=$(fills)
+[[ $with -gt 40 && $((without - with)) -lt 8 ]]
+ok $? "a job that has been read takes no memory from its program ($with MiB, $without without a file)"
+
 is "$(own early --env OWN_WORD=given -- hello)" "hello anew, early: given, 0" "constructors of a library see the environment of the job"
 ! waits early
 ok $? "because the interpreter is started when its job comes"

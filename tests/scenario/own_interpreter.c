@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #ifdef OWN_EARLY
 #include "tests/scenario/own_library.h"
@@ -68,11 +69,30 @@ static int is_of_ours(struct dl_phdr_info *object, size_t size, void *context)
 	return strstr(object->dlpi_name, "ced-ahead.so") != NULL;
 }
 
+/* Fills its memory, without the file that came with it, and says after each MiB how many it has. */
+static void fill(void)
+{
+	static volatile char *kept;
+
+	(void)unlink("large");
+	for (size_t count = 1; count <= 100; count++) {
+		kept = malloc((size_t)1 << 20);
+		if (!kept)
+			return;
+		for (size_t i = 0; i < (size_t)1 << 20; i += 1024)
+			kept[i] = 1;
+		printf("%zu\n", count);
+		(void)fflush(stdout);
+	}
+}
+
 int main(int argc, char **argv)
 {
 #ifdef OWN_ALLOCATOR
 	is_ready = true;
 #endif
+	if (strcmp(argv[argc - 1], "fill") == 0)
+		fill();
 	printf("%s %s, early: %s, %d\n", argv[argc - 1],
 		dl_iterate_phdr(is_of_ours, NULL) ? "ahead" : "anew", own_library_word(),
 		untouched[0]);
