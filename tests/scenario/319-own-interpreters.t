@@ -48,6 +48,9 @@ for env in LD_BIND_NOW=1 GLIBC_TUNABLES=glibc.malloc.check=0 MALLOC_ARENA_MAX=1;
 	is "$(own large --env "$env" -- hello)" "hello anew, early: no library, 0" "but not for a job with $env"
 done
 
+is "$(own large --env A=1 --env B= -- '' layout)" $'page 4096, 0 holes, count\nlayout ahead, early: no library, 0' \
+	"arguments, environment and auxiliary vector lie as the kernel puts them"
+
 # fills: how many MiB the program can take, of 64.
 fills() {
 	own large --limit memory_bytes=67108864 "$@" -- fill 2>/dev/null | grep -v large | tail -n 1

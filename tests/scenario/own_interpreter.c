@@ -86,13 +86,36 @@ static void fill(void)
 	}
 }
 
-int main(int argc, char **argv)
+/* What programs take for granted of what the kernel passes. */
+static void look_at_layout(int argc, char **argv, char **env)
+{
+	const long *count = (const long *)argv - 1;
+	const Elf64_auxv_t *auxv;
+	const char *end = argv[0];
+	char **all = argv;
+	int holes = 0;
+
+	while (all < env || *all) {
+		holes += *all && *all != end;
+		end = *all ? *all + strlen(*all) + 1 : end;
+		all++;
+	}
+	for (auxv = (const Elf64_auxv_t *)(all + 1); auxv->a_type != AT_NULL; auxv++)
+		if (auxv->a_type == AT_PAGESZ)
+			printf("page %lu, ", auxv->a_un.a_val);
+	printf("%d holes, %s\n", holes,
+		*count == argc && env == argv + argc + 1 && env == environ ? "count" : "no count");
+}
+
+int main(int argc, char **argv, char **env)
 {
 #ifdef OWN_ALLOCATOR
 	is_ready = true;
 #endif
 	if (strcmp(argv[argc - 1], "fill") == 0)
 		fill();
+	if (strcmp(argv[argc - 1], "layout") == 0)
+		look_at_layout(argc, argv, env);
 	printf("%s %s, early: %s, %d\n", argv[argc - 1],
 		dl_iterate_phdr(is_of_ours, NULL) ? "ahead" : "anew", own_library_word(),
 		untouched[0]);

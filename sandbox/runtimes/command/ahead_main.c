@@ -17,6 +17,7 @@
 #include "sandbox/runtimes/command/ahead.h"
 #include "sandbox/runtimes/command/constructors.h"
 #include "sandbox/runtimes/command/run_program.h"
+#include "sandbox/worker/joblink.h"
 #include "sandbox/worker/worker.h"
 
 #ifndef MADV_POPULATE_WRITE
@@ -44,15 +45,6 @@ static bool is_read_at_start(char *const *env)
 	return false;
 }
 
-static size_t count_of(char *const *list)
-{
-	size_t count = 0;
-
-	while (list[count])
-		count++;
-	return count;
-}
-
 /* The environment that is configured: ours without the variable that has loaded this library. */
 static void remove_own(char **env)
 {
@@ -64,20 +56,80 @@ static void remove_own(char **env)
 	*to = NULL;
 }
 
-/* Arguments and environment in one block, as the kernel passes them.  *ret_argc: their count. */
-static char **in_one_block(const struct process_start *start, int *ret_argc)
+/* ---- what the kernel passes ----------------------------------------------------------------- */
+
+/* Pointers with the NULL at their end, and the bytes of their texts. */
+struct size {
+	size_t pointers, bytes;
+};
+
+static struct size size_of(char *const *list)
 {
-	const size_t args = count_of(start->argv);
-	const size_t env = count_of(start->env);
-	char **block = calloc(args + env + 2, sizeof(*block));
+	struct size size = { .pointers = 1 };
+
+	for (; *list; list++) {
+		size.pointers++;
+		size.bytes += strlen(*list) + 1;
+	}
+	return size;
+}
+
+/* Behind the environment; it ends with an entry of zero. */
+static const Elf64_auxv_t *auxv_behind(char **env)
+{
+	return (const Elf64_auxv_t *)(env + size_of(env).pointers);
+}
+
+static size_t auxv_bytes(const Elf64_auxv_t *auxv)
+{
+	size_t count = 1;
+
+	while (auxv[count - 1].a_type != AT_NULL)
+		count++;
+	return count * sizeof(*auxv);
+}
+
+/* Moves a list to `to`, and its texts to `text`.  Returns the end of the texts. */
+static char *move_texts(char **list, char **to, char *text)
+{
+	for (char **from = list; *from; from++) {
+		*to++ = text;
+		text = stpcpy(text, *from) + 1;
+		free(*from);
+	}
+	free(list);
+	return text;
+}
+
+/*
+ * One block as on the stack of a new process: the count of arguments, they, the environment, the auxiliary
+ * vector, and then the texts, one behind the other.  Programs rely on each of this.  Takes the lists.
+ * Returns the arguments, or NULL.
+ */
+static char **as_kernel_passes(
+	const struct process_start *start, const Elf64_auxv_t *auxv, int *ret_argc)
+{
+	const struct size args = size_of(start->argv);
+	const struct size env = size_of(start->env);
+	const size_t auxv_size = auxv_bytes(auxv);
+	const size_t pointers = (1 + args.pointers + env.pointers) * sizeof(char *);
+	uintptr_t *block = calloc(1, pointers + auxv_size + args.bytes + env.bytes);
+	char **argv;
+	char *text;
 
 	if (!block)
-		child_exit(127);
-	memcpy(block, start->argv, args * sizeof(*block));
-	memcpy(block + args + 1, start->env, env * sizeof(*block));
-	*ret_argc = (int)args;
-	return block;
+		return NULL;
+	argv = (char **)block + 1;
+	text = (char *)block + pointers + auxv_size;
+	*block = args.pointers - 1;
+	memcpy((char *)block + pointers, auxv, auxv_size);
+	text = move_texts(start->argv, argv, text);
+	(void)move_texts(start->env, argv + args.pointers, text);
+	*ret_argc = (int)(args.pointers - 1);
+	return argv;
 }
+
+/* ---- pages ---------------------------------------------------------------------------------- */
 
 /* What the loader has made read-only since it filled it in: the beginning of a segment that is written. */
 static uintptr_t end_of_relro(const struct dl_phdr_info *object)
@@ -118,14 +170,17 @@ static int make_pages(struct dl_phdr_info *object, size_t size, void *context)
 	return 0;
 }
 
+/* ---- the job -------------------------------------------------------------------------------- */
+
 /* The job's arguments and environment. */
-static char **take_job(char **argv, int *ret_argc)
+static char **take_job(char **argv, const Elf64_auxv_t *auxv, int *ret_argc)
 {
 	union {
 		char **in;
 		const char *const *out;
 	} args = { argv + 1 }, env = { environ };
 	struct process_start start;
+	char **taken;
 
 	remove_own(environ);
 	(void)dl_iterate_phdr(make_pages, NULL);
@@ -134,10 +189,16 @@ static char **take_job(char **argv, int *ret_argc)
 	run_program_take(
 		&(struct command){ .interpreter = argv[0], .args = args.out, .env = env.out },
 		&start);
-	if (is_read_at_start(start.env))
+	if (is_read_at_start(start.env)) {
+		run_program_begun();
 		run_program_start(argv[0], &start);
+	}
+	taken = as_kernel_passes(&start, auxv, ret_argc);
+	if (!taken)
+		joblink_fail(WORKER_JOB_FD, "no memory for arguments");
+	run_program_begun();
 	close(WORKER_JOB_FD);
-	return in_one_block(&start, ret_argc);
+	return taken;
 }
 
 __attribute__((noreturn)) static void answer_probe(const void *in_libc)
@@ -162,7 +223,7 @@ int __libc_start_main(main_function *main, int argc, char **argv, void (*init)(v
 		child_exit(127);
 	if (argc == 2 && strcmp(argv[1], AHEAD_PROBE) == 0)
 		answer_probe(*(const void **)&start);
-	argv = take_job(argv, &argc);
+	argv = take_job(argv, auxv_behind(argv + argc + 1), &argc);
 	environ = argv + argc + 1;
 	return start(main, argc, argv, init, fini, loader_fini, stack_end);
 }
