@@ -10,7 +10,7 @@ trap 'rm -rf "${place:-$ced_folder/none}"; ced_leave' EXIT
 cp "$CED_BUILD"/tests/own/* "$place/"
 LC_ALL=C sed -i "s,/opt/ced-own.XXXXXX,$place," "$place"/*
 mkdir "$work/policies"
-interpreters=(large early static)
+interpreters=(large early static allocator)
 unread=$(printf ', "%s"' "${interpreters[@]}")
 echo '{"name": "own", "description": "Programs of these interpreters.", "extends": "standard", "unread": ['"${unread:2}"']}' \
 	>"$work/policies/own.json"
@@ -67,5 +67,8 @@ ok $? "because the interpreter is started when its job comes"
 
 is "$(own static -- hello)" "hello anew, early: no library, 0" "an interpreter that is linked statically"
 ! waits static
+ok $? "is started when its job comes"
+is "$(own allocator -- hello)" "hello anew, early: no library, 0" "an interpreter whose allocator waits for its main()"
+! waits allocator
 ok $? "is started when its job comes"
 done_testing

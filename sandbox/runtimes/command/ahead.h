@@ -7,7 +7,8 @@
  * the job's arguments and environment.
  *
  * An interpreter that is linked statically, or is a script, or has a library with constructors of its own
- * (constructors.h), is started when the job comes.  So are jobs whose environment is for the loader.
+ * (constructors.h) or an allocator that cannot be used yet, is started when the job comes.  So are jobs
+ * whose environment is for the loader.
  */
 #pragma once
 

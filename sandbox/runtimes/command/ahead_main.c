@@ -201,9 +201,23 @@ static char **take_job(char **argv, const Elf64_auxv_t *auxv, int *ret_argc)
 	return taken;
 }
 
-__attribute__((noreturn)) static void answer_probe(const void *in_libc)
+/* What a job does, before the interpreter has set up its own allocator. */
+static bool can_allocate(char *interpreter, const Elf64_auxv_t *auxv)
 {
-	if (constructors_have_run(in_libc))
+	const char *const none[] = { NULL };
+	const struct command command = { interpreter, none, none, NULL };
+	const struct program program = { .entrypoint = { AHEAD_PROBE, strlen(AHEAD_PROBE) } };
+	struct process_start start;
+	int argc;
+
+	return run_program_prepare(&command, &program, &start, NULL) == 0 &&
+	       as_kernel_passes(&start, auxv, &argc);
+}
+
+__attribute__((noreturn)) static void answer_probe(
+	char *interpreter, const Elf64_auxv_t *auxv, const void *in_libc)
+{
+	if (constructors_have_run(in_libc) || !can_allocate(interpreter, auxv))
 		child_exit(1);
 	child_exit(write(STDOUT_FILENO, AHEAD_ANSWER, strlen(AHEAD_ANSWER)) < 0);
 }
@@ -216,14 +230,15 @@ OURS int __libc_start_main(main_function *main, int argc, char **argv, void (*in
 int __libc_start_main(main_function *main, int argc, char **argv, void (*init)(void),
 	void (*fini)(void), void (*loader_fini)(void), void *stack_end)
 {
+	const Elf64_auxv_t *auxv = auxv_behind(argv + argc + 1);
 	start_function *start;
 
 	*(void **)&start = dlsym(RTLD_NEXT, "__libc_start_main");
 	if (!start)
 		child_exit(127);
 	if (argc == 2 && strcmp(argv[1], AHEAD_PROBE) == 0)
-		answer_probe(*(const void **)&start);
-	argv = take_job(argv, auxv_behind(argv + argc + 1), &argc);
+		answer_probe(argv[0], auxv, *(const void **)&start);
+	argv = take_job(argv, auxv, &argc);
 	environ = argv + argc + 1;
 	return start(main, argc, argv, init, fini, loader_fini, stack_end);
 }
