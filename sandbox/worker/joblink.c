@@ -1,8 +1,8 @@
 #include "sandbox/worker/joblink.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -64,10 +64,12 @@ static int read_rest(int sock, size_t got, struct joblink_job *job, struct err *
 		return 0;
 	}
 	if (job->len > sizeof(first.body)) {
-		job->body = malloc(job->len);
-		if (!job->body)
+		char *body = mmap(
+			NULL, job->len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		if (body == MAP_FAILED)
 			return err_set(err, ERR_MEMORY, "no memory for a job");
-		memcpy(job->body, first.body, have);
+		job->body = memcpy(body, first.body, have);
 	}
 	return read_all(sock, job->body + have, job->len - have, err);
 }
@@ -101,13 +103,17 @@ int joblink_wait(int sock, struct joblink_job *ret_job, struct err *err)
 	return read_job(sock, MAY(JOB_START), ret_job, err);
 }
 
+/* A large body has a mapping of its own: an allocator changes its ways when it frees a large block. */
+void joblink_forget(struct joblink_job *job)
+{
+	if (job->body && job->body != first.body)
+		(void)munmap(job->body, job->len);
+	*job = (struct joblink_job){ .body = NULL };
+}
+
 int joblink_wait_next(int sock, struct joblink_job *job, struct err *err)
 {
-	struct joblink_job last = *job;
-
-	*job = (struct joblink_job){ .body = NULL };
-	if (last.body && last.body != first.body)
-		free(last.body);
+	joblink_forget(job);
 	if (read_job(sock, MAY(JOB_CELL) | MAY(JOB_KEEP), job, err) < 0)
 		return -1;
 	if (job->fds[1] < 0)

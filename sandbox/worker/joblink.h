@@ -14,7 +14,7 @@
 #define JOBLINK_FDS_MAX 4
 
 struct joblink_job {
-	char *body; /* job.len bytes, inside joblink.c or from malloc, kept until the end */
+	char *body; /* job.len bytes, until joblink_forget() */
 	size_t len;
 	/*
 	 * As they came; -1: fewer came.  With JOB_START: stdin if there is one, and what the program
@@ -27,10 +27,12 @@ struct joblink_job {
 /* Waits for JOB_START.  -1: the daemon has gone or sent something else. */
 int joblink_wait(int sock, struct joblink_job *ret_job, struct err *err);
 
+/* The job's body is gone.  The caller owns the descriptors. */
+void joblink_forget(struct joblink_job *job);
+
 /*
- * Between cells: waits for JOB_CELL or JOB_KEEP, which it returns.  Frees the job before it, whose
- * body is gone then.  The caller owns the descriptors.  -1: the daemon has gone or sent something
- * else.
+ * Between cells: waits for JOB_CELL or JOB_KEEP, which it returns.  Forgets the job before it.  The
+ * caller owns the descriptors.  -1: the daemon has gone or sent something else.
  */
 int joblink_wait_next(int sock, struct joblink_job *job, struct err *err);
 

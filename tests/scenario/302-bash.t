@@ -146,23 +146,17 @@ like "$(cectl runtimes)" "bash +bash 5" "with its version"
 
 # --- a shell that is started before its job comes --------------------------------------------------
 
-# A process that was started as bash, without a program; a zygote's name is ced-zygote.
-shells_that_wait() {
-	local pid count=0
-	for pid in /proc/[0-9]*; do
-		[[ $(cat "$pid/comm" 2>/dev/null) == bash && $(tr '\0' ' ' <"$pid/cmdline" 2>/dev/null) == "/usr/bin/bash " ]] && ((++count))
-	done
-	echo "$count"
-}
 warm=$(cectl --json runtimes | /usr/bin/python3 -c 'import json, sys
 print(next(row["warm"] for row in json.load(sys.stdin)["runtimes"] if row["name"] == "bash"))')
-[[ $warm -gt 0 && $(shells_that_wait) -ge $warm ]]
+[[ $warm -gt 0 && $(waiting_as /usr/bin/bash) -ge $warm ]]
 ok $? "workers of bash are shells that wait"
 # shellcheck disable=SC2154 # out is set by exits
 for env in LD_BIND_NOW=1 GLIBC_TUNABLES=glibc.malloc.check=0 MALLOC_ARENA_MAX=1; do
 	bash_run 0 "a job whose environment is for the loader starts its own: $env" --env "$env" -c "printenv ${env%%=*}"
 	is "$out" "${env#*=}" "which has it"
 done
+bash_run 0 "the loader of that shell reads it" --env LD_DEBUG=statistics -c ':'
+like "$err" 'runtime linker statistics' "and does what it says"
 bash_run 0 "a shell has no descriptors but its own" -c 'for ((fd = 0; fd < 1024; fd++)); do
 	{ true <&$fd; } 2>/dev/null && printf "%s " "$fd"; done; :' --input 1
 is "$out" "0 1 2 10 255 " "three, the saved one of this test, and the script"

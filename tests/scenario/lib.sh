@@ -137,6 +137,18 @@ daemon_kill() {
 	ced_spawner=
 }
 
+# waiting_as PATH: how many processes of this daemon were started as PATH, without a program.  A zygote has
+# the same words, and the name ced-zygote.
+waiting_as() {
+	/usr/bin/python3 -c '
+import sys
+sys.path.insert(0, sys.argv[1])
+import wire
+name = sys.argv[3].rsplit("/", 1)[1][:15]
+print(sum(wire.command(pid) == sys.argv[3] and wire.name(pid) == name for pid in wire.children(int(sys.argv[2]))))' \
+		"$(dirname "${BASH_SOURCE[0]}")" "$ced_spawner" "$1"
+}
+
 # The cpu time of everything that the scenario started and that has ended.
 ced_cpu_s() {
 	local stat

@@ -125,6 +125,14 @@ def command(pid):
         return ""
 
 
+def name(pid):
+    try:
+        with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as file:
+            return file.read().strip()
+    except OSError:
+        return ""
+
+
 def lives(pid):
     """Whether the process can still run: false for a zombie."""
     try:

@@ -64,7 +64,8 @@ TEST(a_job_that_comes_in_pieces_is_whole_in_the_end)
 	}
 	CHECK(joblink_wait(theirs, &job, &err) == 0);
 	CHECK(job.len == 40000 && job.fds[0] < 0 && memcmp(job.body, body, 40000) == 0);
-	free(job.body);
+	joblink_forget(&job);
+	CHECK(!job.body);
 }
 
 /* JOB_GO may come with the job in one read, or later, whole or in pieces. */

@@ -6,7 +6,8 @@
  * stands before its main(): there it takes the job, as the worker would have done, and then main() gets
  * the job's arguments and environment.
  *
- * An interpreter that is linked statically, or is a script, is started when the job comes.  So are jobs
+ * An interpreter that is linked statically, or is a script, or has a library with constructors of its own
+ * (constructors.h) or an allocator that cannot be used yet, is started when the job comes.  So are jobs
  * whose environment is for the loader.
  */
 #pragma once

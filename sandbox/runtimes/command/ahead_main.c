@@ -15,12 +15,17 @@
 #include "proto/base/container.h"
 #include "sandbox/child_exit.h"
 #include "sandbox/runtimes/command/ahead.h"
+#include "sandbox/runtimes/command/constructors.h"
 #include "sandbox/runtimes/command/run_program.h"
+#include "sandbox/worker/joblink.h"
 #include "sandbox/worker/worker.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
 #endif
+
+/* A larger segment is mostly memory that few programs touch, and fills the memory of a worker. */
+#define SEGMENT_BYTES_MAX ((uintptr_t)1 << 20)
 
 #define OURS __attribute__((visibility("default")))
 
@@ -40,15 +45,6 @@ static bool is_read_at_start(char *const *env)
 	return false;
 }
 
-static size_t count_of(char *const *list)
-{
-	size_t count = 0;
-
-	while (list[count])
-		count++;
-	return count;
-}
-
 /* The environment that is configured: ours without the variable that has loaded this library. */
 static void remove_own(char **env)
 {
@@ -60,20 +56,80 @@ static void remove_own(char **env)
 	*to = NULL;
 }
 
-/* Arguments and environment in one block, as the kernel passes them.  *ret_argc: their count. */
-static char **in_one_block(const struct process_start *start, int *ret_argc)
+/* ---- what the kernel passes ----------------------------------------------------------------- */
+
+/* Pointers with the NULL at their end, and the bytes of their texts. */
+struct size {
+	size_t pointers, bytes;
+};
+
+static struct size size_of(char *const *list)
 {
-	const size_t args = count_of(start->argv);
-	const size_t env = count_of(start->env);
-	char **block = calloc(args + env + 2, sizeof(*block));
+	struct size size = { .pointers = 1 };
+
+	for (; *list; list++) {
+		size.pointers++;
+		size.bytes += strlen(*list) + 1;
+	}
+	return size;
+}
+
+/* Behind the environment; it ends with an entry of zero. */
+static const Elf64_auxv_t *auxv_behind(char **env)
+{
+	return (const Elf64_auxv_t *)(env + size_of(env).pointers);
+}
+
+static size_t auxv_bytes(const Elf64_auxv_t *auxv)
+{
+	size_t count = 1;
+
+	while (auxv[count - 1].a_type != AT_NULL)
+		count++;
+	return count * sizeof(*auxv);
+}
+
+/* Moves a list to `to`, and its texts to `text`.  Returns the end of the texts. */
+static char *move_texts(char **list, char **to, char *text)
+{
+	for (char **from = list; *from; from++) {
+		*to++ = text;
+		text = stpcpy(text, *from) + 1;
+		free(*from);
+	}
+	free(list);
+	return text;
+}
+
+/*
+ * One block as on the stack of a new process: the count of arguments, they, the environment, the auxiliary
+ * vector, and then the texts, one behind the other.  Programs rely on each of this.  Takes the lists.
+ * Returns the arguments, or NULL.
+ */
+static char **as_kernel_passes(
+	const struct process_start *start, const Elf64_auxv_t *auxv, int *ret_argc)
+{
+	const struct size args = size_of(start->argv);
+	const struct size env = size_of(start->env);
+	const size_t auxv_size = auxv_bytes(auxv);
+	const size_t pointers = (1 + args.pointers + env.pointers) * sizeof(char *);
+	uintptr_t *block = calloc(1, pointers + auxv_size + args.bytes + env.bytes);
+	char **argv;
+	char *text;
 
 	if (!block)
-		child_exit(127);
-	memcpy(block, start->argv, args * sizeof(*block));
-	memcpy(block + args + 1, start->env, env * sizeof(*block));
-	*ret_argc = (int)args;
-	return block;
+		return NULL;
+	argv = (char **)block + 1;
+	text = (char *)block + pointers + auxv_size;
+	*block = args.pointers - 1;
+	memcpy((char *)block + pointers, auxv, auxv_size);
+	text = move_texts(start->argv, argv, text);
+	(void)move_texts(start->env, argv + args.pointers, text);
+	*ret_argc = (int)(args.pointers - 1);
+	return argv;
 }
+
+/* ---- pages ---------------------------------------------------------------------------------- */
 
 /* What the loader has made read-only since it filled it in: the beginning of a segment that is written. */
 static uintptr_t end_of_relro(const struct dl_phdr_info *object)
@@ -100,7 +156,8 @@ static int make_pages(struct dl_phdr_info *object, size_t size, void *context)
 		uintptr_t from = object->dlpi_addr + segment->p_vaddr;
 		const uintptr_t to = from + segment->p_memsz;
 
-		if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_W))
+		if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_W) ||
+			segment->p_memsz > SEGMENT_BYTES_MAX)
 			continue;
 		if (from < relro && relro <= to)
 			from = relro;
@@ -113,14 +170,17 @@ static int make_pages(struct dl_phdr_info *object, size_t size, void *context)
 	return 0;
 }
 
+/* ---- the job -------------------------------------------------------------------------------- */
+
 /* The job's arguments and environment. */
-static char **take_job(char **argv, int *ret_argc)
+static char **take_job(char **argv, const Elf64_auxv_t *auxv, int *ret_argc)
 {
 	union {
 		char **in;
 		const char *const *out;
 	} args = { argv + 1 }, env = { environ };
 	struct process_start start;
+	char **taken;
 
 	remove_own(environ);
 	(void)dl_iterate_phdr(make_pages, NULL);
@@ -129,10 +189,37 @@ static char **take_job(char **argv, int *ret_argc)
 	run_program_take(
 		&(struct command){ .interpreter = argv[0], .args = args.out, .env = env.out },
 		&start);
-	if (is_read_at_start(start.env))
+	if (is_read_at_start(start.env)) {
+		run_program_begun();
 		run_program_start(argv[0], &start);
+	}
+	taken = as_kernel_passes(&start, auxv, ret_argc);
+	if (!taken)
+		joblink_fail(WORKER_JOB_FD, "no memory for arguments");
+	run_program_begun();
 	close(WORKER_JOB_FD);
-	return in_one_block(&start, ret_argc);
+	return taken;
+}
+
+/* What a job does, before the interpreter has set up its own allocator. */
+static bool can_allocate(char *interpreter, const Elf64_auxv_t *auxv)
+{
+	const char *const none[] = { NULL };
+	const struct command command = { interpreter, none, none, NULL };
+	const struct program program = { .entrypoint = { AHEAD_PROBE, strlen(AHEAD_PROBE) } };
+	struct process_start start;
+	int argc;
+
+	return run_program_prepare(&command, &program, &start, NULL) == 0 &&
+	       as_kernel_passes(&start, auxv, &argc);
+}
+
+__attribute__((noreturn)) static void answer_probe(
+	char *interpreter, const Elf64_auxv_t *auxv, const void *in_libc)
+{
+	if (constructors_have_run(in_libc) || !can_allocate(interpreter, auxv))
+		child_exit(1);
+	child_exit(write(STDOUT_FILENO, AHEAD_ANSWER, strlen(AHEAD_ANSWER)) < 0);
 }
 
 /* NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming,readability-function-size): it is the C library's */
@@ -143,17 +230,15 @@ OURS int __libc_start_main(main_function *main, int argc, char **argv, void (*in
 int __libc_start_main(main_function *main, int argc, char **argv, void (*init)(void),
 	void (*fini)(void), void (*loader_fini)(void), void *stack_end)
 {
+	const Elf64_auxv_t *auxv = auxv_behind(argv + argc + 1);
 	start_function *start;
 
 	*(void **)&start = dlsym(RTLD_NEXT, "__libc_start_main");
 	if (!start)
 		child_exit(127);
-	if (argc == 2 && strcmp(argv[1], AHEAD_PROBE) == 0) {
-		ssize_t written = write(STDOUT_FILENO, AHEAD_ANSWER, strlen(AHEAD_ANSWER));
-
-		child_exit(written < 0);
-	}
-	argv = take_job(argv, &argc);
+	if (argc == 2 && strcmp(argv[1], AHEAD_PROBE) == 0)
+		answer_probe(argv[0], auxv, *(const void **)&start);
+	argv = take_job(argv, auxv, &argc);
 	environ = argv + argc + 1;
 	return start(main, argc, argv, init, fini, loader_fini, stack_end);
 }

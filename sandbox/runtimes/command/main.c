@@ -72,7 +72,8 @@ static void ask_version(const char *interpreter, char ret_version[VERSION_MAX])
  * The interpreter becomes the zygote itself: node/ced_node.c.  Each worker starts its engine's threads
  * anew, so it has one.  Eight seconds after its start, V8 looks for memory to give back.  That timer of the
  * zygote would be due in every worker, and each would collect everything in the middle of its run.  So V8
- * must not set it; worker.js allows it again in the worker.
+ * must not set it.  No worker has it either, since V8 decides that when it makes its heap.  A program that
+ * waits then keeps its garbage: within its memory_bytes, and until it allocates more or ends.
  */
 __attribute__((noreturn)) static void start_ahead(const char *interpreter)
 {

@@ -312,6 +312,11 @@ void run_program_take(const struct command *given, struct process_start *ret_sta
 		run_program_prepare(&own, &program, ret_start, &err) < 0 ||
 		(job.fds[0] >= 0 && program_stdin(job.fds[0], -1, JAIL_TMP_DIR, &err) < 0))
 		joblink_fail(WORKER_JOB_FD, err.text);
+	joblink_forget(&job);
+}
+
+void run_program_begun(void)
+{
 	if (joblink_tell(WORKER_JOB_FD, JOB_BEGUN, 0, NULL, 0, NULL) < 0)
 		leave();
 }
@@ -328,5 +333,6 @@ void run_program(const struct command *command)
 	struct process_start start;
 
 	run_program_take(command, &start);
+	run_program_begun();
 	run_program_start(command->interpreter, &start);
 }

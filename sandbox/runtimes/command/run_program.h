@@ -20,17 +20,20 @@ struct command {
 
 __attribute__((noreturn)) void run_program(const struct command *command);
 
-/* The arguments and environment of a process: lists from malloc, ended by NULL and never freed. */
+/* The arguments and environment of a process: lists and texts from malloc, ended by NULL. */
 struct process_start {
 	char **argv;
 	char **env;
 };
 
 /*
- * Says that the worker waits, waits for its job, writes the job's files and says that it begins.  For a
- * session it does not return, but starts the shell.
+ * Says that the worker waits, waits for its job and writes the job's files.  For a session it does not
+ * return, but starts the shell.
  */
 void run_program_take(const struct command *given, struct process_start *ret_start);
+
+/* Says that the job begins. */
+void run_program_begun(void);
 
 /* Becomes the interpreter, or says on stderr why not and exits. */
 __attribute__((noreturn)) void run_program_start(

@@ -208,7 +208,6 @@ function prepare() {
 function beBorn(seed) {
   Object.defineProperty(process, 'pid', { value: PID, writable: false, enumerable: true, configurable: true });
   process.chdir(WORK);
-  v8.setFlagsFromString('--memory-reducer');
   v8.setFlagsFromString(`--random-seed=${(seed >>> 2) + 1}`);
   Math.random();
   v8.setFlagsFromString('--random-seed=0');
