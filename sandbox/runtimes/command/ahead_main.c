@@ -202,7 +202,7 @@ static char **take_job(char **argv, const Elf64_auxv_t *auxv, int *ret_argc)
 }
 
 /* What a job does, before the interpreter has set up its own allocator. */
-static bool can_allocate(char *interpreter, const Elf64_auxv_t *auxv)
+static bool can_allocate(const char *interpreter, const Elf64_auxv_t *auxv)
 {
 	const char *const none[] = { NULL };
 	const struct command command = { interpreter, none, none, NULL };
@@ -215,7 +215,7 @@ static bool can_allocate(char *interpreter, const Elf64_auxv_t *auxv)
 }
 
 __attribute__((noreturn)) static void answer_probe(
-	char *interpreter, const Elf64_auxv_t *auxv, const void *in_libc)
+	const char *interpreter, const Elf64_auxv_t *auxv, const void *in_libc)
 {
 	if (constructors_have_run(in_libc) || !can_allocate(interpreter, auxv))
 		child_exit(1);
@@ -231,15 +231,16 @@ int __libc_start_main(main_function *main, int argc, char **argv, void (*init)(v
 	void (*fini)(void), void (*loader_fini)(void), void *stack_end)
 {
 	const Elf64_auxv_t *auxv = auxv_behind(argv + argc + 1);
+	void *next = dlsym(RTLD_NEXT, "__libc_start_main");
 	start_function *start;
 
-	*(void **)&start = dlsym(RTLD_NEXT, "__libc_start_main");
-	if (!start)
+	if (!next)
 		child_exit(127);
 	if (argc == 2 && strcmp(argv[1], AHEAD_PROBE) == 0)
-		answer_probe(argv[0], auxv, *(const void **)&start);
+		answer_probe(argv[0], auxv, next);
 	argv = take_job(argv, auxv, &argc);
 	environ = argv + argc + 1;
+	*(void **)&start = next;
 	return start(main, argc, argv, init, fini, loader_fini, stack_end);
 }
 
