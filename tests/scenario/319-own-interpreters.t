@@ -31,10 +31,10 @@ own() { # interpreter, arguments of cectl run
 	cectl run -l "$name" --policy own -c 'nothing' "$@"
 }
 
-# waits INTERPRETER: whether one of it waits, before its job comes.
+# waits INTERPRETER [TRIES]: whether one of it waits, before its job comes.
 waits() {
 	local tries
-	for ((tries = 0; tries < 100; tries++)); do
+	for ((tries = 0; tries < ${2:-100}; tries++)); do
 		[[ $(waiting_as "$place/own_$1") == 0 ]] || return 0
 		sleep 0.1
 	done
@@ -62,13 +62,13 @@ without=$(fills)
 ok $? "a job that has been read takes no memory from its program ($with MiB, $without without a file)"
 
 is "$(own early --env OWN_WORD=given -- hello)" "hello anew, early: given, 0" "constructors of a library see the environment of the job"
-! waits early
+! waits early 5
 ok $? "because the interpreter is started when its job comes"
 
 is "$(own static -- hello)" "hello anew, early: no library, 0" "an interpreter that is linked statically"
-! waits static
+! waits static 5
 ok $? "is started when its job comes"
 is "$(own allocator -- hello)" "hello anew, early: no library, 0" "an interpreter whose allocator waits for its main()"
-! waits allocator
+! waits allocator 5
 ok $? "is started when its job comes"
 done_testing
