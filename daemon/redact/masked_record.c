@@ -78,21 +78,22 @@ void mask_spec(struct redactor *redactor, const struct job_spec *spec, struct jo
 	const char **const names[] = { &kept.id, &kept.language, &kept.entrypoint, &kept.policy,
 		&kept.task, &kept.agent };
 
-	for (size_t i = 0; i < COUNT_OF(names); i++)
-		(void)redact_text(redactor, names[i], 0);
 	(void)redact_bytes(redactor, &kept.code, 0);
-	if (kept.has_input)
-		(void)redact_bytes(redactor, &kept.input, 0);
 	redact_args(redactor, &kept);
 	redact_files(redactor, &kept);
-	redact_pairs(redactor, &kept.env, &kept.env_count);
-	redact_pairs(redactor, &kept.labels, &kept.label_count);
-	redact_globs(redactor, &kept);
-	kept.schema = redact_value(redactor, kept.schema);
 	kept.tools_asked = redact_value(redactor, kept.tools_asked);
 	redactor->facts = true; /* patterns do not hide where a run may connect */
 	kept.network_asked = redact_value(redactor, kept.network_asked);
 	redactor->facts = false;
+	kept.masks_unseen = redactor->masks - before;
+	for (size_t i = 0; i < COUNT_OF(names); i++)
+		(void)redact_text(redactor, names[i], 0);
+	if (kept.has_input)
+		(void)redact_bytes(redactor, &kept.input, 0);
+	redact_pairs(redactor, &kept.env, &kept.env_count);
+	redact_pairs(redactor, &kept.labels, &kept.label_count);
+	redact_globs(redactor, &kept);
+	kept.schema = redact_value(redactor, kept.schema);
 	kept.secrets = NULL;
 	kept.masks = redactor->masks - before;
 	*ret_kept = kept;

@@ -921,6 +921,7 @@ static void call_ask(struct run_call *call)
 	call->approval.tool = call->name;
 	call->approval.rule = call->rule;
 	call->approval.args = call->kept_args;
+	call->approval.masks = call->masks;
 	call->approval.effects = call->tool->effects;
 	call->approval.decided = on_decided;
 	call_approval_start(&call->approval);
