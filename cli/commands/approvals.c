@@ -74,6 +74,16 @@ static void show_inputs(struct cli *cli, const struct value *run, bool full)
 	}
 }
 
+/* What is behind a mask runs, and nobody who decides sees it. */
+static void show_masked(struct cli *cli, const struct value *waiting)
+{
+	if (value_get(waiting, "masked"))
+		say(&cli->out, PAINT_RED,
+			"  %s places of this are masked: you cannot see what is there; cectl approve "
+			"wants --masked\n",
+			page_text(cli, waiting, "masked"));
+}
+
 /* Nothing of a program may hide behind the border of a terminal: lines are not cut here. */
 static void show_run(struct cli *cli, const struct value *run, bool full)
 {
@@ -89,6 +99,7 @@ static void show_run(struct cli *cli, const struct value *run, bool full)
 		say(&cli->out, PAINT_RED,
 			"  this was changed in the store while it waited: see cectl audit "
 			"verify, and deny it\n");
+	show_masked(cli, run);
 	page_findings(cli, value_get(value_get(run, "policy"), "findings"));
 	record_show_code(cli, run, full);
 	if (full)
@@ -135,6 +146,7 @@ static void show_asked_call(struct cli *cli, const struct value *call)
 	say(&cli->out, PAINT_BOLD, "%s call %s: %s\n", run_id, number,
 		page_text(cli, call, "tool"));
 	show_call_facts(cli, call);
+	show_masked(cli, call);
 	cli->out.width = width;
 	say(&cli->out, PAINT_DIM, "\n%s --call %s, or cectl deny %s --call %s --reason ...\n\n",
 		cli_more(cli, "approve", run_id), number, run_id, number);
@@ -304,6 +316,8 @@ const struct command approve_command = {
 			"these for so long, as 30m, 12h, 7d; when not given, as the daemon is set" },
 		{ 0, "count", "N", OPTION_TEXT, "count", option_count,
 			"these so many times, this run included" },
+		{ 0, "masked", NULL, OPTION_FLAG, "masked", NULL,
+			"although parts of it are masked, which you cannot see" },
 		{ 0, "reason", "TEXT", OPTION_TEXT, "reason", NULL, "why, for the record" }),
 	.operand_least = 1, .operand_most = 1,
 	.examples = EXAMPLES(

@@ -235,6 +235,16 @@ static void on_filled(struct request *request, const struct err *err, void *cont
 
 /* ---- may this caller decide this run ------------------------------------------------------- */
 
+const char *method_unseen(struct call *call, uint64_t masks)
+{
+	if (!masks || value_as_bool(value_get(call->params, "masked"), false))
+		return NULL;
+	return arena_printf(&call->arena,
+		"not approved: %llu places of it are masked, and you cannot see what the program has "
+		"there: deny it, or approve it with masked (cectl approve --masked)",
+		(unsigned long long)masks);
+}
+
 /* Why this run cannot be approved now; NULL: it can. */
 static const char *closed(
 	const struct call *call, const struct request *request, enum rpc_code *ret_code)
@@ -269,8 +279,14 @@ static bool may_decide(struct call *call, const struct request *request, enum pa
 	}
 	if (word == PARKING_APPROVED)
 		why = closed(call, request, &code);
-	if (why)
+	if (why) {
 		call_error(call, code, "not approved: %s", why);
+		return false;
+	}
+	if (word == PARKING_APPROVED)
+		why = method_unseen(call, request->masked.spec.masks_unseen);
+	if (why)
+		call_error(call, RPC_CODE_CONFLICT, "%s", why);
 	return !why;
 }
 

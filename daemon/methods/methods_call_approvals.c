@@ -6,6 +6,7 @@
 #include "daemon/methods/methods.h"
 #include "daemon/record/recorder.h"
 #include "daemon/request/call_approval.h"
+#include "daemon/request/registry.h"
 #include "daemon/request/request.h"
 #include "daemon/services.h"
 #include "proto/base/container.h"
@@ -140,6 +141,7 @@ void method_decide_call(struct call *call, struct request *request)
 	const enum parking_decision word =
 		call->method->id == METHOD_APPROVALS_APPROVE ? PARKING_APPROVED : PARKING_DENIED;
 	struct call_approval *asked;
+	const char *why;
 
 	if (is_for_runs(call))
 		return;
@@ -152,17 +154,34 @@ void method_decide_call(struct call *call, struct request *request)
 	asked = call_approval_find(request, value_as_int(value_get(call->params, "call"), 0));
 	if (!asked || asked->state != CALL_ASK_WAITS)
 		refuse_undecidable(call, request, asked);
+	else if (word == PARKING_APPROVED && (why = method_unseen(call, asked->masks)))
+		call_error(call, RPC_CODE_CONFLICT, "%s", why);
 	else if (word != PARKING_APPROVED || !is_blocked(call, request))
 		record_decision(call, asked, word);
 }
 
 /* ---- what waits ----------------------------------------------------------------------------- */
 
+/* How many places of what an approver has to see are masked; after a restart nothing masked can be approved. */
+static void put_masked(struct call *call, struct value *waiting)
+{
+	for (size_t i = 0; value_at(waiting, i); i++) {
+		struct value *run = value_at(waiting, i);
+		const struct request *request = registry_find(
+			call->services->runs, value_as_text(value_get(run, "run_id")));
+
+		if (request && request->masked.spec.masks_unseen)
+			value_map_put(&call->arena, run, "masked",
+				value_uint(&call->arena, request->masked.spec.masks_unseen));
+	}
+}
+
 void method_approvals_found(struct call *call, struct value *page)
 {
 	const struct call_approvals_filter filter = { call->run_id[0] ? call->run_id : NULL,
 		value_as_int(value_get(call->params, "call"), 0) };
 
+	put_masked(call, value_get(page, "waiting"));
 	value_map_put(&call->arena, page, "calls",
 		call_approvals_describe(call->services, &filter, &call->arena));
 	call_result(call, page);

@@ -14,6 +14,9 @@
 static void (*const finishes[METHOD_COUNT])(
 	struct call *call, struct value *found) = { METHODS(METHOD_FINISH) };
 
+/* A ceiling of what is read, beside the message: streams, files and calls of one run, or a page. */
+#define READ_BYTES_MAX ((size_t)192 << 20)
+
 /* A call, while a thread reads the store for it. */
 struct asking {
 	struct call *call;
@@ -86,6 +89,7 @@ void method_from_store(struct call *call)
 		return;
 	}
 	asking->call = call;
+	call->arena.ceiling += READ_BYTES_MAX;
 	asking->readers = services->readers;
 	asking->answer.code = RPC_CODE_INTERNAL;
 	asking->question = (struct store_question){ .method = call->method->id,

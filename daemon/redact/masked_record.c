@@ -78,19 +78,22 @@ void mask_spec(struct redactor *redactor, const struct job_spec *spec, struct jo
 	const char **const names[] = { &kept.id, &kept.language, &kept.entrypoint, &kept.policy,
 		&kept.task, &kept.agent };
 
-	for (size_t i = 0; i < COUNT_OF(names); i++)
-		(void)redact_text(redactor, names[i], 0);
 	(void)redact_bytes(redactor, &kept.code, 0);
-	if (kept.has_input)
-		(void)redact_bytes(redactor, &kept.input, 0);
 	redact_args(redactor, &kept);
 	redact_files(redactor, &kept);
+	kept.tools_asked = redact_value(redactor, kept.tools_asked);
+	redactor->facts = true; /* patterns do not hide where a run may connect */
+	kept.network_asked = redact_value(redactor, kept.network_asked);
+	redactor->facts = false;
+	kept.masks_unseen = redactor->masks - before;
+	for (size_t i = 0; i < COUNT_OF(names); i++)
+		(void)redact_text(redactor, names[i], 0);
+	if (kept.has_input)
+		(void)redact_bytes(redactor, &kept.input, 0);
 	redact_pairs(redactor, &kept.env, &kept.env_count);
 	redact_pairs(redactor, &kept.labels, &kept.label_count);
 	redact_globs(redactor, &kept);
 	kept.schema = redact_value(redactor, kept.schema);
-	kept.tools_asked = redact_value(redactor, kept.tools_asked);
-	kept.network_asked = redact_value(redactor, kept.network_asked);
 	kept.secrets = NULL;
 	kept.masks = redactor->masks - before;
 	*ret_kept = kept;
@@ -183,6 +186,36 @@ static void redact_skipped(struct redactor *redactor, struct job_result *kept)
 	}
 }
 
+/* Only names can be those that the caller wants kept secret.  Words, numbers and addresses stay. */
+static struct value *redact_connection(struct redactor *redactor, const struct value *row)
+{
+	struct value *kept = value_map(redactor->arena);
+
+	for (size_t i = 0; i < row->map.count; i++) {
+		const struct value_entry *entry = &row->map.entries[i];
+		bool is_name = !strcmp(entry->key, "host") || !strcmp(entry->key, "sni");
+		const struct value *value =
+			is_name ? redact_value(redactor, entry->value) : entry->value;
+
+		(void)value_map_put(
+			redactor->arena, kept, entry->key, (struct value *)(uintptr_t)value);
+	}
+	return kept;
+}
+
+static void redact_connections(struct redactor *redactor, struct job_result *kept)
+{
+	const struct value *rows = kept->connections;
+	struct value *list = value_is(rows, VALUE_LIST) ? value_list(redactor->arena) : NULL;
+
+	redactor->facts = true;
+	for (size_t i = 0; list && i < rows->list.count; i++)
+		(void)value_list_add(
+			redactor->arena, list, redact_connection(redactor, rows->list.items[i]));
+	redactor->facts = false;
+	kept->connections = list;
+}
+
 static void redact_output_errors(struct redactor *redactor, struct job_result *kept)
 {
 	struct job_output_error *copy =
@@ -219,9 +252,8 @@ void mask_result(
 	redact_display(redactor, &kept);
 	kept.value = redact_value(redactor, kept.value);
 	kept.error = redact_value(redactor, kept.error);
-	kept.evidence = redact_value(redactor, kept.evidence);
 	kept.files = redact_value(redactor, kept.files);
-	kept.connections = redact_value(redactor, kept.connections);
+	redact_connections(redactor, &kept);
 	redact_output_errors(redactor, &kept);
 	redact_findings(redactor, &kept.verdict);
 	redact_artifacts(redactor, &kept);

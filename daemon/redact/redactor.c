@@ -302,7 +302,8 @@ bool redact_behind(struct redactor *redactor, struct bytes *bytes, size_t in_fro
 
 	if (!bytes->len)
 		return false;
-	find_patterns(redactor, &text, (cut & REDACT_CUT_END) != 0, &spans);
+	if (!redactor->facts)
+		find_patterns(redactor, &text, (cut & REDACT_CUT_END) != 0, &spans);
 	if (redactor->secrets) {
 		find_secrets(redactor, &text, &spans);
 		if (cut & REDACT_CUT_END)
@@ -424,7 +425,7 @@ static const struct value *redact_map(struct redactor *redactor, const struct va
 		const struct value_entry *entry = &map->map.entries[i];
 		struct bytes key = { entry->key, entry->key_len };
 		const struct value *value = redact_value(redactor, entry->value);
-		bool new_key = redact_bytes(redactor, &key, 0);
+		bool new_key = !redactor->facts && redact_bytes(redactor, &key, 0);
 
 		if (!new_key && value == entry->value && !copy)
 			continue;

@@ -33,6 +33,7 @@ struct redactor {
 	uint64_t looks; /* left for secrets */
 	uint64_t masks;
 	bool spent; /* the budget was used up: more was masked than necessary */
+	bool facts; /* what comes now is the daemon's: keys stay, and only named secrets are masked */
 };
 
 /* Keeps all three pointers; `secrets` may be NULL.  The budget is REDACT_WORK_LONG. */

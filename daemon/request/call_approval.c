@@ -207,6 +207,8 @@ static struct value *describe(struct arena *arena, const struct call_approval *a
 	fill_name(&fill, "rule", asked->rule);
 	fill_bool(&fill, "effects", asked->effects);
 	put_args(&fill, arena, asked, most);
+	if (asked->masks)
+		fill_uint(&fill, "masked", asked->masks);
 	fill_int(&fill, "since_us", asked->since_wall_us);
 	fill_int(&fill, "until_us", asked->until_wall_us);
 	return fill_done(&fill);

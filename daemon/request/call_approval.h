@@ -52,6 +52,7 @@ struct call_approval {
 	uint32_t number; /* of the call */
 	const char *tool, *rule;
 	struct bytes args; /* JSON, masked */
+	uint64_t masks;    /* in the arguments */
 	bool effects;
 	int64_t since_wall_us, until_wall_us;
 	struct timer *expiry;

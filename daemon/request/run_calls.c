@@ -21,12 +21,12 @@
 #include "proto/base/log.h"
 #include "proto/base/utf8.h"
 #include "proto/fill.h"
+#include "proto/job/call_room.h"
 #include "proto/json.h"
 #include "proto/schema/schema.h"
 
 #define AT_ONCE     ((size_t)32 << 10)  /* bytes that are read here; more on a thread */
 #define ARENA_BYTES ((size_t)128 << 20) /* of one call: its values take more than its bytes */
-#define DEPTH_MAX   60 /* of arguments; a message for the client nests by four more */
 #define NODES_MAX   ((size_t)1 << 16)
 /* Steps of schemas in one turn of the loop, for all calls: some milliseconds. */
 #define CHECK_WORK  UINT64_C(200000)
@@ -34,6 +34,7 @@
 #define TEXT_MAX    1024                 /* of a message */
 #define SPARE_BYTES ((uint64_t)64 << 10) /* for the notices that calls end */
 #define CLIENT_GONE "the client that offered the tools does not read any more"
+#define NO_ROOM     "the calls of this run hold more values and bytes than its record may"
 
 enum call_state {
 	CALL_READ,
@@ -83,6 +84,7 @@ struct run_call {
 	struct bytes answer; /* JSON, for the program */
 	struct bytes kept_answer;
 	uint64_t masks;
+	uint64_t room; /* in the record, of what it keeps and run_calls.room does not count yet */
 	struct call_answer reply;  /* of the client, while it is read */
 	const char *reply_pointer; /* what was wrong with it; NULL: nothing */
 	const struct value *row;   /* of the record that answers it; NULL: none does */
@@ -105,6 +107,7 @@ struct run_calls {
 	unsigned threads;                /* that work for a call */
 	bool ended;
 	uint64_t stored_bytes, masks;
+	uint64_t room;     /* of what the record keeps: at most CALL_ROOM_MAX */
 	uint32_t *by_tool; /* in the order of the spec; the last: unknown ones */
 	bool dispatching;
 	bool repeating; /* a thread looks in `recorded` */
@@ -369,11 +372,10 @@ static struct bytes masked_json(struct run_call *call, const struct value *value
 		return (struct bytes){ withheld, sizeof(withheld) - 1 };
 	masked = redact_value(&redactor, value);
 	call->masks += redactor.masks;
-	if (masked == value)
-		return text;
-	if (!masked || json_write_text(&call->arena, masked, JSON_WRITE_BASE64, SIZE_MAX / 2, &text,
-			       NULL) < 0)
+	if (masked != value && (!masked || json_write_text(&call->arena, masked, JSON_WRITE_BASE64,
+						   SIZE_MAX / 2, &text, NULL) < 0))
 		return (struct bytes){ withheld, sizeof(withheld) - 1 };
+	call->room += call_room_of(text);
 	return text;
 }
 
@@ -386,6 +388,7 @@ static struct bytes masked_text(struct run_call *call, struct bytes text)
 		return (struct bytes){ NULL, 0 };
 	(void)redact_bytes(&redactor, &text, 0);
 	call->masks += redactor.masks;
+	call->room += call_room_of(text);
 	return text;
 }
 
@@ -471,7 +474,7 @@ static bool breaks_schema(struct run_call *call, const struct schema *schema,
 static void read_args(struct run_call *call, struct bytes text)
 {
 	const uint64_t most = call->calls->request->spec.limits.call_bytes;
-	const struct json_bounds bounds = { most, DEPTH_MAX, NODES_MAX };
+	const struct json_bounds bounds = { most, CALL_DEPTH_MAX, NODES_MAX };
 	const char *pointer = NULL;
 	struct value *args = NULL;
 	struct err err = ERR_INIT;
@@ -513,6 +516,27 @@ static void read_call(void *context)
 		call_fail(call, "unknown_tool", "no tool of this name is offered");
 	if (call->code)
 		write_error(call);
+}
+
+/* Counts what a thread has read.  If the record has no room for it, it is left out and the call fails. */
+static void call_take_room(struct run_call *call)
+{
+	struct run_calls *calls = call->calls;
+	const uint64_t room = call->room;
+
+	call->room = 0;
+	if (room <= CALL_ROOM_MAX - calls->room) {
+		calls->room += room;
+		return;
+	}
+	if (call->state == CALL_READ)
+		call->kept_args = (struct bytes){ NULL, 0 };
+	else if (!call->row)
+		call->reply_pointer = call->reply.error ? "/error" : "/result";
+	call->data = NULL;
+	call->fault = NULL;
+	call_fail(call, "too_large", NO_ROOM);
+	write_error(call);
 }
 
 /* ---- the end of a call ---------------------------------------------------------------------- */
@@ -715,7 +739,7 @@ static void call_wait_for_approver(struct run_call *call)
 /* Its arguments as they are stored, since those of the record are. */
 static const struct value *args_as_stored(struct run_call *call)
 {
-	const struct json_bounds bounds = { call->kept_args.len, DEPTH_MAX, NODES_MAX };
+	const struct json_bounds bounds = { call->kept_args.len, CALL_DEPTH_MAX, NODES_MAX };
 	struct value *args = NULL;
 
 	if (!call->masks && !call->calls->request->masked.withheld)
@@ -774,6 +798,7 @@ static void on_answered_from_record(void *context)
 	struct run_calls *calls = call->calls;
 
 	call_work_done(call, answer_from_record);
+	call_take_room(call);
 	calls->repeating = false;
 	call_end(call);
 	calls_let_end(calls);
@@ -896,6 +921,7 @@ static void call_ask(struct run_call *call)
 	call->approval.tool = call->name;
 	call->approval.rule = call->rule;
 	call->approval.args = call->kept_args;
+	call->approval.masks = call->masks;
 	call->approval.effects = call->tool->effects;
 	call->approval.decided = on_decided;
 	call_approval_start(&call->approval);
@@ -937,6 +963,7 @@ static void on_call_read(void *context)
 	bool fits;
 
 	call_work_done(call, read_call);
+	call_take_room(call);
 	fits = count_for_tool(call);
 	if (calls->ended) {
 		call->verdict = call->code ? "refused" : "allowed";
@@ -1038,6 +1065,7 @@ static void read_failure(struct run_call *call, const struct value *error)
 	call->data = NULL;
 	call->reply_pointer = "/error/data";
 	call_fail(call, "too_large", "the data of the error are too large");
+	call->room = 0;
 	write_error(call);
 }
 
@@ -1096,6 +1124,7 @@ static void on_answer_read(void *context)
 	struct run_calls *calls = call->calls;
 
 	call_work_done(call, read_answer);
+	call_take_room(call);
 	call_end(call);
 	answer_client(call);
 	calls_let_end(calls);

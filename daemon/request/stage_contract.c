@@ -359,6 +359,8 @@ static enum stage fit_to_host(struct request *request)
 
 	if (!find_names(request, &refusal) || cannot_be_passed(request, &refusal))
 		return refuse_contract(request, &refusal);
+	request->masked.spec.language = request->spec.language; /* names of this host: no secrets */
+	request->masked.spec.policy = request->spec.policy;
 	wish = request_wish(request);
 	if (!networking_is_allowed(&wish, &refusal))
 		return refuse_contract(request, &refusal);

@@ -164,6 +164,8 @@ struct job_spec {
 	struct bytes *secrets; /* masked in all that is stored; never stored themselves */
 	size_t secret_count;   /* number of secrets; in a stored copy, too */
 	uint64_t masks;        /* in a copy for the store: how many places were masked */
+	uint64_t
+		masks_unseen; /* of these, in what an approver has to see: code, args, files, tools, hosts */
 };
 
 /* Why a request was refused: the key, a stable word, a sentence.  All texts are in the arena. */

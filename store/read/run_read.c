@@ -4,6 +4,7 @@
 
 #include "proto/base/container.h"
 #include "proto/digest.h"
+#include "proto/job/call_room.h"
 #include "proto/json.h"
 #include "store/base/content.h"
 #include "store/base/db.h"
@@ -12,6 +13,8 @@
 #include "store/base/stmt.h"
 
 #define JSON_NODES_MAX ((size_t)1 << 23)
+#define CALLS_ROOM_MAX \
+	(CALL_ROOM_MAX + ((uint64_t)8 << 20)) /* with the errors of calls that had none */
 
 static int no_memory(struct err *err)
 {
@@ -24,9 +27,10 @@ static int no_memory(struct err *err)
  * Stored JSON, as a value.  A text that cannot be parsed any more is returned as a text, so that
  * one bad key never hides a record.
  */
-static int parse(struct arena *arena, struct bytes text, struct value **ret_value, struct err *err)
+static int parse_within(struct arena *arena, struct bytes text, size_t depth,
+	struct value **ret_value, struct err *err)
 {
-	const struct json_bounds bounds = { RECORD_JSON_BYTES_MAX, JSON_DEPTH_MAX, JSON_NODES_MAX };
+	const struct json_bounds bounds = { RECORD_JSON_BYTES_MAX, depth, JSON_NODES_MAX };
 	struct err why = ERR_INIT;
 
 	*ret_value = NULL;
@@ -38,6 +42,11 @@ static int parse(struct arena *arena, struct bytes text, struct value **ret_valu
 		return no_memory(err);
 	*ret_value = value_blob_borrowed(arena, text.data, text.len);
 	return *ret_value ? 0 : no_memory(err);
+}
+
+static int parse(struct arena *arena, struct bytes text, struct value **ret_value, struct err *err)
+{
+	return parse_within(arena, text, JSON_DEPTH_MAX, ret_value, err);
 }
 
 static int read_json(struct store *store, sqlite3_stmt *row, int column, struct arena *arena,
@@ -144,7 +153,8 @@ struct getting {
 	struct arena *arena;
 	int64_t key;
 	uint64_t stream_bytes;
-	int64_t item; /* of the display, that is being read */
+	int64_t item;        /* of the display, that is being read */
+	uint64_t calls_room; /* of the contents of calls so far */
 	sqlite3_stmt *run;
 	sqlite3_stmt *record;
 };
@@ -433,20 +443,26 @@ enum call_column {
 	CALL_APPROVAL,
 };
 
-/* Contents past the caller's limit are left out, since a part of a JSON document is none. */
+/*
+ * Contents past the caller's limit are left out, since a part of a JSON document is none.  So are
+ * those past what a run may store, which a record of an older daemon can have.
+ */
 static int put_call_json(struct getting *getting, struct fill *call, const char *key,
 	sqlite3_stmt *row, enum call_column column, struct err *err)
 {
 	struct bytes text = { NULL, 0 };
 	struct value *value = NULL;
 
-	if (content_read(getting->store, row, (int)column, getting->arena, &text, err) < 0)
+	if (getting->calls_room <= CALLS_ROOM_MAX &&
+		content_read(getting->store, row, (int)column, getting->arena, &text, err) < 0)
 		return -1;
-	if (text.len > getting->stream_bytes) {
-		fill_bool(call, "truncated", true);
+	getting->calls_room += text.data ? call_room_of(text) : 0;
+	if (text.len > getting->stream_bytes || getting->calls_room > CALLS_ROOM_MAX) {
+		if (!value_get(call->map, "truncated"))
+			fill_bool(call, "truncated", true);
 		return 0;
 	}
-	if (parse(getting->arena, text, &value, err) < 0)
+	if (parse_within(getting->arena, text, CALL_DEPTH_MAX, &value, err) < 0)
 		return -1;
 	if (value)
 		fill_value(call, key, value);
@@ -584,7 +600,7 @@ static int get(struct getting *getting, const char *run_id, struct value **ret_r
 int store_get(struct store *store, const char *run_id, uint64_t stream_bytes, struct arena *arena,
 	struct value **ret_record, uint32_t *ret_uid, struct err *err)
 {
-	struct getting getting = { store, arena, 0, stream_bytes, 0, NULL, NULL };
+	struct getting getting = { .store = store, .arena = arena, .stream_bytes = stream_bytes };
 	bool began = false;
 	int r;
 

@@ -57,14 +57,14 @@ print(sorted(answer()[0] for _ in range(6)))
 eq(attack("""
 bodies = [b'', b'echo', b'\\0{}', b'nobody\\0{}', b'echo\\0\\0{}', b'e' * 65 + b'\\0{}', b'\\xff\\0{}', b'../echo\\0{}', b'ec\\0ho\\0{}',
     b'echo\\0', b'echo\\0{', b'echo\\0{}{}', b'echo\\0NaN', b'echo\\0{"a":Infinity}', b'echo\\0{"a":1,"a":2}', b'echo\\0"\\xff"',
-    b'echo\\0' + b'[' * 61 + b']' * 61, b'strict\\0[]', b'strict\\0{"a":1}', b'echo\\0' + b'[' * 262142 + b']' ]
+    b'echo\\0' + b'[' * 57 + b']' * 57, b'strict\\0[]', b'strict\\0{"a":1}', b'echo\\0' + b'[' * 262142 + b']' ]
 for body in bodies:
     send(1, body)
     print(code(answer()[2]))
 """)["stdout"].split(), ["unknown_tool"] * 4 + ["bad_arguments"] + ["unknown_tool"] * 4 + ["bad_arguments"] * 11,
    "names and arguments that are none get an error")
 eq(attack("""
-send(1, b'echo\\0' + b'[' * 60 + b']' * 60)
+send(1, b'echo\\0' + b'[' * 56 + b']' * 56)
 print(answer()[1])
 send(1, b'echo\\0"' + b'x' * 262142 + b'"')
 print(answer()[1])
@@ -72,6 +72,34 @@ send(1, b'echo\\0"' + b'x' * 262143 + b'"')
 print(code(answer()[2]))
 """, None, [tool("echo", True, timeout_ms=10)])["stdout"].split(), ["False", "False", "too_large"],
    "call_bytes and the nesting hold to the byte and to the bracket")
+newest = box.call("runs.list", limit=1)["runs"][0]["run_id"]
+eq(box.call("audit.export", stream_bytes=1 << 20)["records"][-1]["run_id"], newest, "a record with the deepest arguments is exported")
+MANY = RAW + """
+def told(body):
+    send(1, body)
+    return code(answer()[2])
+codes = [told(b'nobody\\0{"a":[' + b'0,' * 32000 + b'0]}') for _ in range(%d)]
+codes += [told(b'echo\\0{"a":[' + b'0,' * 32000 + b'0]}') for _ in range(20)]
+print(codes[0], codes[-1], sorted(set(codes), key=str))
+"""
+crowd = attack(MANY % 150, {"echo": lambda **none: 1}, [tool("echo", True)], limits={"calls": 4000, "wall_ms": 60000, "cpu_ms": 60000, "calls_ms": 60000})
+eq(crowd["stdout"], "unknown_tool too_large ['too_large', 'unknown_tool']\n", "calls of a run that together hold too many values fail")
+rows = box.record(crowd)
+ok(len(rows) == 170 and len(rows[0]["args"]["a"]) == 32001 and "args" not in rows[-1] and not any("truncated" in row for row in rows),
+   "a record of many values in calls can be read", len(rows))
+eq(box.call("audit.export", since=box.call("runs.get", run_id=crowd["run_id"])["received_us"], stream_bytes=32 << 20)["records"][-1]["run_id"],
+   crowd["run_id"], "and exported whole")
+ok(box.call("runs.replay", run_id=crowd["run_id"])["same"], "and replayed")
+crowd = attack("""
+codes = []
+for i in range(40):
+    send(i, b'echo\\0{}')
+    codes.append(answer()[2][:20])
+print(codes[0], codes[-1])
+""", {"echo": lambda: [0] * 32000}, [tool("echo", True)])
+eq((crowd["stdout"], box.answers[-1][1]["data"]), ('[0,0,0,0,0,0,0,0,0,0 {"code":"too_large",\n', {"pointer": "/result", "reason": "too_long"}),
+   "results that together hold too many values fail, which their client reads")
+eq(len(box.record(crowd)[0]["result"]), 32000, "and their record is whole")
 result = attack("""
 try:
     send(1, b'echo\\0"' + b'x' * 300000 + b'"')

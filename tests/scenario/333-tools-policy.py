@@ -139,8 +139,10 @@ eq(code_of(approver, "approvals.approve", run_id=run_id, call=2), "conflict", "a
 eq(code_of(approver, "approvals.approve", run_id=run_id), "conflict", "nor is the run, which does not wait")
 eq(code_of(approver, "approvals.approve", run_id=run_id, call=1, **{"for": "code"}), "bad_request", "there are no approvals of later calls")
 eq(code_of(approver, "approvals.list", call=1), "bad_request", "a call has no number without its run")
+eq((listed[0]["masked"], code_of(approver, "approvals.approve", run_id=run_id, call=1)), (1, "conflict"),
+   "what an approver cannot see in arguments he does not approve unawares")
 time.sleep(0.3)
-answer = approver.call("approvals.approve", run_id=run_id, call=1, reason="known")
+answer = approver.call("approvals.approve", run_id=run_id, call=1, reason="known", masked=True)
 eq({key: answer[key] for key in ("run_id", "call", "tool", "decision", "uid")},
    dict(run_id=run_id, call=1, tool="send_mail", decision="approved", uid=USER), "an approver says yes")
 result = box.finish(msgid, ECHO)

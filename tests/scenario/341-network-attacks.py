@@ -57,6 +57,17 @@ def tried(code, allow):
     return result["stdout"].strip().split("\n"), rows
 
 
+# ---- the record says where a run connected -----------------------------------------------------
+
+TOKEN = "glpat-" + "a" * 22 + ".api.test"
+hidden = client.call("run", language="python", code=HEAD + f"print(proxy('CONNECT {TOKEN}:22 HTTP/1.1\\r\\n\\r\\n'), talk('api.test', {ECHO}, b'x', 1))",
+                     network={"allow": [f"api.test:{ECHO}", *PATTERNS]}, secrets=["api.test", "allowed", "address", "allow", "python", "verdict"])
+record = client.call("runs.get", run_id=hidden["run_id"])
+eq(sorted((row["host"], row["port"], row["way"], row["verdict"]) for row in record["connections"]),
+   [("[masked:secret]", ECHO, "address", "allowed"), ("glpat-" + "a" * 22 + ".[masked:secret]", 22, "proxy", "denied")],
+   "no mask hides a verdict, and patterns hide no host")
+eq((record["request"]["network"]["allow"][0], record["request"]["language"]), (f"[masked:secret]:{ECHO}", "python"), "nor the keys of what it asked for")
+
 # ---- a run that asked for nothing stays as it was ----------------------------------------------
 
 lines, rows = tried("try_(lambda: socket.socket())\ntry_(lambda: open('/etc/hosts').read())", None)
@@ -473,7 +484,7 @@ ok(wait_until(lambda: len(os.listdir(f"/proc/{egress()[0]}/fd")) == held), "no d
 
 victim = egress()[0]
 waiting = other.send("run", language="python", limits={"wall_ms": 60000}, stream=True, announce=True,
-                     network={"allow": [f"api.test:{ECHO}"]}, code=HEAD + f"""
+                     network={"allow": [f"api.test:{ECHO}", *PATTERNS]}, code=HEAD + f"""
 s = socket.create_connection(('api.test', {ECHO}))
 s.sendall(b'x'); s.recv(1)
 print('connected', flush=True)

@@ -73,6 +73,12 @@ ok(result["policy"]["decision"] == "ask" and result["limits"]["enforced_by"]["wa
 run_id = asked(user, "1")
 eq(code_of(user, "approvals.approve", run_id=run_id), "forbidden", "a user may not")
 eq(code_of(other, "approvals.list"), "forbidden", "nor see what waits")
+hiding = asked(user, "X_TOKEN=[print(1),__import__('os')]\nprint(2)")
+eq([run["masked"] for run in approver.call("approvals.list", run_id=hiding)["waiting"]], [1], "masks in the code of a run that waits are counted")
+eq(code_of(approver, "approvals.approve", run_id=hiding), "conflict", "a code line that a mask hides is not approved unawares")
+act = approver.call("approvals.approve", run_id=hiding, masked=True)["act"]
+eq(user.call("wait", run_id=hiding)["outcome"], "ok", "only with a word for it")
+eq([found["params"].get("masked") for found in root.call("admin.acts")["acts"] if found["act"] == act], [True], "which is recorded")
 own = asked(approver, "1")
 eq(code_of(approver, "approvals.approve", run_id=own), "forbidden", "an approver may not approve his own")
 eq(code_of(approver, "approvals.deny", run_id=own), "forbidden", "nor deny it")

@@ -131,18 +131,59 @@ TEST(no_part_of_a_result_keeps_a_secret)
 	begin();
 	map = value_map(&arena);
 	value_map_put(&arena, map, S, value_text(&arena, "s " S));
-	result.value = result.error = result.evidence = map;
+	result.value = result.error = map;
 	mask_result(&redactor, &result, &kept);
 	text = as_text(job_result_to_value(&arena, &kept));
 	CHECK(!strstr(text, S));
 	CHECK(!strstr(text, "hunt"));
-	CHECK_EQ_INT(kept.masks, 19);
+	CHECK_EQ_INT(kept.masks, 17);
 	CHECK_STR(kept.out.head.data, "a " MASK " b " MASK);
 	CHECK_EQ_INT(kept.out.total, 100);
 	CHECK(kept.artifacts[0].masked);
 	CHECK(!kept.artifacts[1].masked);
 	CHECK_STR(kept.artifacts[0].sha256, "sha256:1"); /* of the unmasked bytes */
 	CHECK(!strcmp(result.reason, "it says " S));
+}
+
+static struct value *parsed(const char *json)
+{
+	struct value *value = NULL;
+
+	(void)json_parse(&arena, json, strlen(json), NULL, &value, NULL);
+	return value;
+}
+
+TEST(masks_do_not_hide_where_a_run_connected)
+{
+	const char *token = "glpat-aaaaaaaaaaaaaaaaaaaaaa";
+	static const char *const hosts[] = { S ".test", "glpat-aaaaaaaaaaaaaaaaaaaaaa.test" };
+	struct job_spec spec = full_spec();
+	struct job_result result = full_result();
+	struct job_result kept;
+	struct value *rows;
+
+	begin();
+	rows = value_list(&arena);
+	for (size_t i = 0; i < 2; i++)
+		value_list_add(&arena, rows,
+			parsed(arena_printf(&arena,
+				"{\"host\":\"%s\",\"sni\":\"%s\",\"verdict\":\"" S "\",\"" S
+				"\":\"" S "\",\"count\":1}",
+				hosts[i], hosts[i])));
+	result.connections = rows;
+	result.evidence = parsed("{\"limit\":\"" S "\"}");
+	mask_result(&redactor, &result, &kept);
+	CHECK_STR(as_text(kept.connections),
+		"[{\"host\":\"" MASK ".test\",\"sni\":\"" MASK ".test\",\"verdict\":\"" S "\",\"" S
+		"\":\"" S "\",\"count\":1},{\"host\":\"glpat-aaaaaaaaaaaaaaaaaaaaaa.test\",\"sni\":"
+		"\"glpat-aaaaaaaaaaaaaaaaaaaaaa.test\",\"verdict\":\"" S "\",\"" S "\":\"" S
+		"\",\"count\":1}]");
+	CHECK_STR(as_text(kept.evidence), "{\"limit\":\"" S "\"}");
+	spec.network_asked = parsed("{\"" S "\":[\"glpat-aaaaaaaaaaaaaaaaaaaaaa\",\"" S "\"]}");
+	mask_spec(&redactor, &spec, &spec);
+	CHECK_STR(as_text(spec.network_asked),
+		"{\"" S "\":[\"glpat-aaaaaaaaaaaaaaaaaaaaaa\",\"" MASK "\"]}");
+	CHECK(redact_text(&redactor, &token, 0)); /* elsewhere patterns apply */
 }
 
 static const char *params_kept(const char *json)

@@ -369,6 +369,52 @@ TEST(outcomes_of_every_kind_come_back)
 	}
 }
 
+/* The sample's one call, stored with these arguments, in a record as an export has it. */
+static struct value *call_with(struct shop *shop, struct bytes args)
+{
+	sample_next(&shop->sample);
+	shop->sample.call = (struct store_call){ .number = 1,
+		.is_new = true,
+		.is_over = true,
+		.tool = "search",
+		.args = args,
+		.verdict = "allowed",
+		.result = { "7", 1 } };
+	if (sample_write(shop->store, &shop->sample, &shop->err) < 0)
+		return NULL;
+	return value_at(value_get(got(shop, UINT64_MAX), "tool_calls"), 0);
+}
+
+#define MANY 2400001
+
+/* As older daemons stored them: deeper than an export can be, and too many for a reader's memory. */
+TEST(calls_that_are_too_deep_or_too_many_do_not_hide_their_record)
+{
+	auto_shop struct shop shop;
+	char deep[120];
+	char *text;
+	struct value *call;
+
+	shop_init(&shop);
+	memset(deep, '[', 60);
+	memset(deep + 60, ']', 60);
+	call = call_with(&shop, (struct bytes){ deep, 120 });
+	CHECK(value_is(value_get(call, "args"), VALUE_TEXT));
+	CHECK_EQ_INT(value_get(call, "args")->text.len, 120);
+	call = call_with(&shop, (struct bytes){ deep + 4, 112 });
+	CHECK(value_is(value_get(call, "args"), VALUE_LIST));
+
+	text = arena_alloc(&shop.arena, MANY);
+	CHECK(text);
+	for (size_t i = 0; i < MANY; i++)
+		text[i] = i % 2 ? '0' : ',';
+	text[0] = '[';
+	text[MANY - 1] = ']';
+	call = call_with(&shop, (struct bytes){ text, MANY });
+	CHECK(!value_get(call, "args") && value_as_bool(value_get(call, "truncated"), false));
+	CHECK(!value_get(call, "result"));
+}
+
 TEST(streams_are_cut_to_what_was_asked_for_but_not_inside_a_character)
 {
 	auto_shop struct shop shop;

@@ -198,10 +198,10 @@ class Methods(Generic[Answer]):
 
     def approvals_approve(self, run_id: str, *, call: Optional[int] = None, for_: Optional[str] = None,
                           ttl_ms: Optional[int] = None, count: Optional[int] = None,
-                          reason: Optional[str] = None) -> Answer:
+                          masked: Optional[bool] = None, reason: Optional[str] = None) -> Answer:
         """Allows a run, or a call of a tool, that waits for a person."""
         return self.call("approvals.approve", {"run_id": run_id, "call": call, "for_": for_, "ttl_ms": ttl_ms,
-                                               "count": count, "reason": reason})
+                                               "count": count, "masked": masked, "reason": reason})
 
     def approvals_deny(self, run_id: str, *, call: Optional[int] = None, reason: Optional[str] = None) -> Answer:
         """Refuses a run, or a call of a tool, that waits for a person."""
