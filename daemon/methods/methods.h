@@ -94,9 +94,10 @@ struct value *store_unreadable(struct arena *arena, const struct err *err);
 /* admin.reset_budget: resets the budget that its params name; false: nothing was spent there. */
 bool budgets_reset_asked(struct call *call);
 
-/* approvals.approve and approvals.deny with `call`: decides about a call of this run. */
 /* Why what has so many masks in it is not approved by this call; NULL: it is. */
 const char *method_unseen(struct call *call, uint64_t masks);
+
+/* approvals.approve and approvals.deny with `call`: decides about a call of this run. */
 void method_decide_call(struct call *call, struct request *request);
 
 /* Why the caller may start nothing now: the call is answered then, and the result is true. */

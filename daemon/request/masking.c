@@ -78,7 +78,8 @@ static void withhold_request(struct request *request)
 		.entrypoint = "main",
 		.limits = request->spec.limits,
 		.secret_count = request->spec.secret_count,
-		.masks = 1 };
+		.masks = 1,
+		.masks_unseen = 1 };
 	request->masked.withheld = true;
 }
 

@@ -361,10 +361,11 @@ static struct redactor redactor_of(struct run_call *call)
 	return redactor;
 }
 
+static const char withheld[] = "\"[withheld]\"";
+
 /* The text for the store: as it is, or written again with secrets masked. */
 static struct bytes masked_json(struct run_call *call, const struct value *value, struct bytes text)
 {
-	static const char withheld[] = "\"[withheld]\"";
 	struct redactor redactor = redactor_of(call);
 	const struct value *masked;
 
@@ -921,7 +922,7 @@ static void call_ask(struct run_call *call)
 	call->approval.tool = call->name;
 	call->approval.rule = call->rule;
 	call->approval.args = call->kept_args;
-	call->approval.masks = call->masks;
+	call->approval.masks = call->masks + (call->kept_args.data == withheld);
 	call->approval.effects = call->tool->effects;
 	call->approval.decided = on_decided;
 	call_approval_start(&call->approval);

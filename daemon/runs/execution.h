@@ -84,8 +84,8 @@ struct execution {
 	/* of a cell: limits of its session, which hold between cells; else NULL; set by the owner */
 	const struct job_limits *session_limits;
 	bool disk_was_full; /* by the cells before; set by the owner */
-	uint64_t cell;    /* its number in the session */
-	uint32_t turn;    /* ... and the number with which its worker tells its end */
+	uint64_t cell;      /* its number in the session */
+	uint32_t turn;      /* ... and the number with which its worker tells its end */
 	bool has_network; /* its worker gets one before the job; set by the owner, as the next two */
 	int network_fds[2];          /* for worker_open_network(); closed when it has them */
 	const char *network_trouble; /* why it cannot have one, or NULL */

@@ -109,7 +109,7 @@ struct worker {
 	size_t outgoing_at;
 	int outgoing_fds[WORKER_JOB_FDS_MAX]; /* sent with the first byte */
 	unsigned outgoing_fd_count;
-	bool displays;   /* it has words and no pipe for that: JOB_DISPLAY is not counted in job_messages */
+	bool displays; /* it has words and no pipe for that: JOB_DISPLAY is not counted in job_messages */
 	bool same_pipes; /* all cells of a session write to the pipes of the first */
 	struct job_limits made_with;
 	struct knob_counts before; /* counters when the worker became warm */

@@ -108,12 +108,14 @@ class Pages(http.server.BaseHTTPRequestHandler):
 
 class Echo(socketserver.BaseRequestHandler):
     def handle(self):
+        first = True
         try:
             while data := self.request.recv(65536):
                 if data.startswith(b"urgent"):
                     self.request.send(b"!", socket.MSG_OOB)
-                if data.startswith(b"\x16"):
+                if first and data.startswith(b"\x16"):
                     self.request.sendall(ALERT)  # as a server says that it is none of TLS
+                first = False
                 self.request.sendall(data)
         except OSError:
             pass
