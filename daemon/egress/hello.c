@@ -61,9 +61,9 @@ enum taken {
 /* Takes what there is of the next record. */
 static enum taken take_record(struct part *records, struct part *ret_body)
 {
-	size_t type;
-	size_t version;
-	size_t len;
+	size_t type = 0;
+	size_t version = 0;
+	size_t len = 0;
 
 	if (records->at[0] != RECORD_HANDSHAKE)
 		return TAKEN_WRONG;
