@@ -248,8 +248,12 @@ static enum moved pass_on(const struct course *course, uint64_t most)
 	got = splice(course->from, NULL, pipe->to, NULL,
 		most < PIPE_BYTES ? (size_t)most : PIPE_BYTES, SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
 	if (got <= 0) {
+		/* An error is told once: copy() would find an end instead. */
+		const bool is_broken =
+			got < 0 && errno != EAGAIN && errno != EINTR && errno != EINVAL;
+
 		pipes_give(pipe, true);
-		return copy(course, most);
+		return is_broken ? MOVED_BROKEN : copy(course, most);
 	}
 	flow->pipe = pipe;
 	flow->in_pipe = (size_t)got;

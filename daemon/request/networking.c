@@ -322,7 +322,7 @@ static struct net_row *row_of_closed(
 	if (connection->verdict == EGRESS_DENIED) /* for a name that came later */
 		memcpy(allowed.sni, connection->host, sizeof(allowed.sni));
 	before = row_of(net, &allowed, true);
-	row = is_cut ? row_of(net, connection, true) : NULL;
+	row = is_cut ? row_of(net, connection, connection->verdict != EGRESS_DENIED) : NULL;
 	if (!row)
 		return before;
 	row->count++;

@@ -243,6 +243,30 @@ eq(lines, ["b'HTTP/1.1 200 OK'"] + ["ECONNRESET"] * 3 + ["None"], "a second gree
 eq([row[1:] for row in rows], [("allowed", None), ("denied", "other_server_name"), ("denied", "not_tls"), ("denied", "not_tls")],
    "... and each is told, once")
 
+# The same with so many names that their rows would leave no room for others.
+hidden = run(TLS + f"""
+i, o = ssl.MemoryBIO(), ssl.MemoryBIO()
+client = context.wrap_bio(i, o, server_hostname='api.test')
+first = second = b''
+for n in range(140):
+    s = socket.create_connection(('api.test', {RETRY}), timeout=20)
+    if not first:
+        try_(client.do_handshake)
+        first = o.read()
+    s.sendall(first)
+    answer = s.recv(65536)
+    if not second:
+        i.write(answer)
+        try_(client.do_handshake)
+        second = o.read()
+    s.sendall(second.replace(b'api.test', b'%03d.test' % n))
+    try_(lambda: s.recv(1))
+s = socket.create_connection(('api.test', {SINK}))
+s.sendall(bytes(1000)); s.shutdown(socket.SHUT_WR); s.recv(1)
+""", [{"host": "api.test", "ports": [RETRY], "tls": True}, f"api.test:{SINK}"], connections=200)
+eq([(row["port"], row["up"]) for row in hidden["connections"] if row["verdict"] == "allowed" and row["port"] == SINK], [(SINK, 1000)],
+   "connections that are denied for their second greetings leave room for one that is allowed")
+
 # A long answer of the server of names comes by TCP.
 lines, rows = tried(f"try_(lambda: talk('long.test', {ECHO}, b'x', 1))", [f"long.test:{ECHO}"])
 eq((lines, rows), (["b'x'"], [("long.test", "allowed", None)]), "a name whose answer is too long for a datagram is found")
@@ -324,6 +348,9 @@ while len(got) < 7: got += s.recv(100)
 print(got)
 """, [f"api.test:{ECHO}"])
 eq((lines, rows), (["b'!urgent'"], [("api.test", "allowed", None)]), "those of a server arrive as ordinary ones")
+
+lines, rows = tried(f"try_(lambda: talk('api.test', {ECHO}, b'reset'))", [f"api.test:{ECHO}"])
+eq((lines, rows), (["ECONNRESET"], [("api.test", "allowed", None)]), "a server's reset is one for the program")
 
 # ---- other sockets -----------------------------------------------------------------------------
 

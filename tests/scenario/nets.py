@@ -111,6 +111,10 @@ class Echo(socketserver.BaseRequestHandler):
         first = True
         try:
             while data := self.request.recv(65536):
+                if data.startswith(b"reset"):
+                    self.request.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                    self.request.close()
+                    return
                 if data.startswith(b"urgent"):
                     self.request.send(b"!", socket.MSG_OOB)
                 if first and data.startswith(b"\x16"):
