@@ -326,19 +326,21 @@ static void move_both(struct conn *conn)
 /* ---- looking at what comes first ----------------------------------------------------------------- */
 
 /*
- * Looks at the first bytes and leaves them where they are.  0: nothing is there yet.  -1: who sends
+ * Looks at the first bytes and leaves them where they are.  0: nothing is there yet.  LOOK_ENDED: who sends
  * has sent no more than up to the last look.  The socket is not ready again before there are
- * more, or that end is closed.
+ * more, or that end is closed.  LOOK_BROKEN: the connection is.
  */
+#define LOOK_ENDED  (-1)
+#define LOOK_BROKEN (-2)
 static ssize_t look(struct conn *conn, int fd, void *bytes, size_t room)
 {
 	ssize_t got = recv(fd, bytes, room, MSG_PEEK | MSG_DONTWAIT);
 	int want_bytes = (int)got + 1;
 
 	if (got < 0)
-		return errno == EAGAIN || errno == EINTR ? 0 : -1;
+		return errno == EAGAIN || errno == EINTR ? 0 : LOOK_BROKEN;
 	if (got == 0 || (size_t)got == conn->peeked)
-		return -1;
+		return LOOK_ENDED;
 	conn->peeked = (size_t)got;
 	(void)setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &want_bytes, sizeof(want_bytes));
 	return got;
@@ -352,14 +354,22 @@ static void looked(struct conn *conn, int fd)
 	(void)setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &one, sizeof(one));
 }
 
-static void await_second_hello(struct conn *conn)
+/* Until the second greeting is there, what the server says goes on to the program. */
+static void pass_answer(struct conn *conn)
 {
-	/* The server waits too, so nothing comes after what it has said. */
+	const int64_t deadline_ms = conn->deadline_ms;
+
 	if (!move(conn, false))
 		return;
+	conn->deadline_ms = deadline_ms;
+	want(conn, &conn->out, conn->down.ended || conn->down.is_full ? 0U : EPOLLIN);
+	want(conn, &conn->in, EPOLLIN | (has_to_send(&conn->down) ? EPOLLOUT : 0U));
+}
+
+static void await_second_hello(struct conn *conn)
+{
 	enter(conn, CONN_AGAIN, HELLO_MS);
-	want(conn, &conn->out, 0);
-	want(conn, &conn->in, EPOLLIN);
+	pass_answer(conn);
 }
 
 /*
@@ -380,10 +390,14 @@ static void await_answer(struct conn *conn)
 	got = look(conn, conn->out.fd, bytes, sizeof(bytes));
 	if (got > 0)
 		answer = hello_answer_read((const uint8_t *)bytes, (size_t)got);
+	else if (got == LOOK_ENDED && conn->peeked)
+		answer = HELLO_ANSWER_NONE; /* an answer that is cut tells nothing */
 	if (got == 0 || answer == HELLO_ANSWER_MORE)
 		return;
 	looked(conn, conn->out.fd);
-	if (answer == HELLO_ANSWER_NONE) {
+	if (got == LOOK_BROKEN) {
+		finish(conn, EGRESS_WHY_NONE, true);
+	} else if (answer == HELLO_ANSWER_NONE) {
 		finish(conn, EGRESS_WHY_NOT_TLS, true);
 	} else if (answer == HELLO_ANSWER_RETRY) {
 		await_second_hello(conn);
@@ -454,6 +468,8 @@ static void on_out(struct loop_io *io, uint32_t events)
 		move_both(conn);
 	else if (conn->state == CONN_ANSWER)
 		await_answer(conn);
+	else if (conn->state == CONN_AGAIN)
+		pass_answer(conn);
 	if (conn->state != CONN_CONNECT)
 		return;
 	if (getsockopt(io->fd, SOL_SOCKET, SO_ERROR, &error, &len) < 0 || error)
@@ -535,8 +551,8 @@ static bool keep_first(struct conn *conn, const char *bytes, size_t len)
 	return true;
 }
 
-/* True: it names the server of the rule, and is kept.  Else *ret_why. */
-static bool take_hello(struct conn *conn, bool again, enum egress_why *ret_why)
+/* True: it names the server of the rule, and is kept.  Else *ret_why; *ret_gone: the program said nothing. */
+static bool take_hello(struct conn *conn, bool again, enum egress_why *ret_why, bool *ret_gone)
 {
 	static const enum egress_why whys[] = { [HELLO_NAMED] = EGRESS_WHY_SERVER_NAME,
 		[HELLO_UNNAMED] = EGRESS_WHY_NO_SERVER_NAME,
@@ -548,6 +564,7 @@ static bool take_hello(struct conn *conn, bool again, enum egress_why *ret_why)
 	ssize_t got = look(conn, conn->in.fd, bytes, sizeof(bytes));
 	enum hello found = HELLO_NONE;
 
+	*ret_gone = got < 0 && !conn->peeked;
 	*ret_why = EGRESS_WHY_NONE;
 	if (got > 0)
 		found = (again ? hello_read_again : hello_read)(bytes, (size_t)got, name, &len);
@@ -566,8 +583,9 @@ static bool take_hello(struct conn *conn, bool again, enum egress_why *ret_why)
 static void read_hello(struct conn *conn)
 {
 	enum egress_why why;
+	bool is_gone;
 
-	if (take_hello(conn, false, &why))
+	if (take_hello(conn, false, &why, &is_gone))
 		find(conn);
 	else if (why != EGRESS_WHY_NONE)
 		refuse(conn, why == EGRESS_WHY_MEMORY ? EGRESS_FAILED : EGRESS_DENIED, why);
@@ -576,12 +594,13 @@ static void read_hello(struct conn *conn)
 static void read_second_hello(struct conn *conn)
 {
 	enum egress_why why;
+	bool is_gone;
 
-	if (take_hello(conn, true, &why)) {
+	if (take_hello(conn, true, &why, &is_gone)) {
 		enter(conn, CONN_MOVE, IDLE_MS);
 		move_both(conn);
 	} else if (why != EGRESS_WHY_NONE) {
-		finish(conn, why, true);
+		finish(conn, is_gone ? EGRESS_WHY_NONE : why, true);
 	}
 }
 
@@ -664,7 +683,6 @@ static void on_in(struct loop_io *io, uint32_t events)
 {
 	struct conn *conn = container_of(io, struct conn, in);
 
-	(void)events;
 	switch (conn->state) {
 	case CONN_HEAD:
 		read_head(conn);
@@ -676,7 +694,10 @@ static void on_in(struct loop_io *io, uint32_t events)
 		move_both(conn);
 		return;
 	case CONN_AGAIN:
-		read_second_hello(conn);
+		if (events & EPOLLOUT)
+			pass_answer(conn);
+		if (conn->state == CONN_AGAIN && events & ~(uint32_t)EPOLLOUT)
+			read_second_hello(conn);
 		return;
 	case CONN_ANSWER: /* nothing is waited for */
 	case CONN_OVER:

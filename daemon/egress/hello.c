@@ -7,6 +7,10 @@
 #define RECORD_HANDSHAKE 22
 #define RECORD_MAX       16384
 #define RECORD_CHANGE    20
+#define RECORD_ALERT     21
+#define ALERT_BYTES      7
+#define ALERT_WARNING    1
+#define ANSWER_BYTES     43 /* to the end of its random bytes */
 #define HANDSHAKE_HELLO  1
 #define HANDSHAKE_ANSWER 2
 #define EXTENSION_NAME   0
@@ -236,20 +240,27 @@ enum hello_answer hello_answer_read(const uint8_t *bytes, size_t len)
 		0x5e, 0x07, 0x9e, 0x09, 0xe2, 0xc8, 0xa8, 0x33, 0x9c };
 	struct part rest = { bytes, len };
 	struct part body = { NULL, 0 };
-	size_t type;
-	size_t number;
-	size_t record_len;
+	size_t type = 0;
+	size_t number = 0;
+	size_t record_len = 0;
 
-	if (len > 0 && bytes[0] != RECORD_HANDSHAKE)
-		return HELLO_ANSWER_LAST; /* an alert, or a server that knows no TLS */
-	if (len < HELLO_ANSWER_BYTES)
+	/* A warning may come before the answer. */
+	if (len > 0 && bytes[0] == RECORD_ALERT) {
+		if (!take(&rest, ALERT_BYTES, &body))
+			return HELLO_ANSWER_MORE;
+		if (body.at[RECORD_HEAD] != ALERT_WARNING)
+			return HELLO_ANSWER_LAST;
+	}
+	if (rest.len > 0 && rest.at[0] != RECORD_HANDSHAKE)
+		return HELLO_ANSWER_LAST; /* a server that knows no TLS */
+	if (rest.len < ANSWER_BYTES)
 		return HELLO_ANSWER_MORE;
 	(void)take(&rest, 3, &body);
 	(void)take_number(&rest, 2, &record_len);
 	(void)take_number(&rest, 1, &type);
 	(void)take_number(&rest, 3, &number);
 	(void)take(&rest, 2, &body);
-	if (type != HANDSHAKE_ANSWER || record_len < HELLO_ANSWER_BYTES - RECORD_HEAD)
+	if (type != HANDSHAKE_ANSWER || record_len < ANSWER_BYTES - RECORD_HEAD)
 		return HELLO_ANSWER_NONE;
 	return memcmp(rest.at, retry, sizeof(retry)) == 0 ? HELLO_ANSWER_RETRY : HELLO_ANSWER_LAST;
 }

@@ -30,7 +30,7 @@ enum hello hello_read(
 enum hello hello_read_again(
 	const uint8_t *bytes, size_t len, char ret_name[EGRESS_HOST_MAX], size_t *ret_len);
 
-#define HELLO_ANSWER_BYTES ((size_t)43) /* of the server say which of these it is */
+#define HELLO_ANSWER_BYTES ((size_t)50) /* of the server say at most which of these it is */
 
 enum hello_answer {
 	HELLO_ANSWER_MORE, /* are needed */

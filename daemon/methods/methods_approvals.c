@@ -181,6 +181,8 @@ static const char *fill_grant(struct deciding *deciding)
 
 	if (!request->runtime)
 		return "its runtime is no longer configured, so it can be approved only once";
+	if (request->parking->packages_unknown)
+		return "its package sets are not known yet, so it can be approved only once";
 	if (approval_subject(request, deciding->subject) < 0)
 		return "no memory for the approval";
 	deciding->grant = (struct store_grant){

@@ -97,8 +97,9 @@ static int take_record(struct request *request, const struct value *page, struct
 		return -1;
 	request->contract = CONTRACT_READ;
 	request->runtime = pool_find(request->services->pool, request->spec.language);
-	if (request->runtime) /* if they are gone, the run is refused when it is to begin */
-		(void)request_packages_find(request, &refusal);
+	/* If they are gone, the run is refused when it is to begin. */
+	request->parking->packages_unknown =
+		request->runtime && request_packages_find(request, &refusal) != PACKAGES_FOUND;
 	request->masked.spec = request->spec; /* what had to be masked is masked already */
 	result->limits = request->spec.limits;
 	compare_hashes(request, record);
@@ -551,6 +552,10 @@ static int put_network(struct buf *buf, const struct job_network *network)
 /* What the program imports is as much a part of it as its own files. */
 static int put_packages(struct buf *buf, const struct chosen_packages *chosen)
 {
+	static const char mark[] = "packages";
+
+	if (chosen->count && buf_append(buf, mark, sizeof(mark)) < 0)
+		return -1;
 	for (size_t i = 0; i < chosen->count; i++) {
 		const struct config_package *set = chosen->sets[i]->config;
 

@@ -323,7 +323,7 @@ void cell_begin(struct request *request)
 	session->cells++;
 	request->execution.cell = request->cell;
 	request->execution.session_limits = &session->limits;
-	request->execution.disk_was_full = session->disk_was_full;
+	request->execution.disk_was_full = session->states.disk_was_full;
 }
 
 /* ---- its end -------------------------------------------------------------------------------- */
@@ -403,13 +403,13 @@ void cell_over(struct request *request)
 
 	session_end_if_old(session);
 	is_standing = stands(request);
-	session->disk_was_full =
-		is_standing && (execution->facts.disk_full || execution->facts.inodes_full);
 	if (execution->worker && session->end == SESSION_OPEN)
 		states_note_gone(session, execution->worker);
 	if (is_standing && !is_unwanted(request)) {
 		keep_worker(request);
 		session->states.disk_bytes = execution->facts.disk_bytes;
+		session->states.disk_was_full =
+			execution->facts.disk_full || execution->facts.inodes_full;
 		session->state = (uint32_t)request->cell;
 		session->keeps_next = session->states.most > 0;
 	} else if (is_standing || can_go_back(request)) {

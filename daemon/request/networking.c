@@ -323,13 +323,16 @@ static struct net_row *row_of_closed(
 		memcpy(allowed.sni, connection->host, sizeof(allowed.sni));
 	before = row_of(net, &allowed, true);
 	row = is_cut ? row_of(net, connection, connection->verdict != EGRESS_DENIED) : NULL;
-	if (!row)
+	if (!row && connection->verdict != EGRESS_DENIED)
 		return before;
-	row->count++;
 	if (before && before->count > 0)
 		before->count--;
 	else if (!before && net->others > 0)
 		net->others--; /* it was one of them */
+	if (row)
+		row->count++;
+	else
+		net->others++; /* no longer told as allowed */
 	return row;
 }
 

@@ -56,7 +56,8 @@ struct parking {
 	struct request *request;
 	enum parking_state state;
 	enum parking_decision decision;
-	bool unread;   /* the params are still only in the store */
+	bool unread;           /* the params are still only in the store */
+	bool packages_unknown; /* after a restart: those that it names are not ready, or gone */
 	bool tampered; /* the row was changed in the store, so the original request is unknown */
 	/* the store does not hold the params as they came, so the run cannot start from them */
 	bool incomplete;

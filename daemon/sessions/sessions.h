@@ -69,7 +69,6 @@ struct session {
 	struct states states;     /* that are kept */
 	uint32_t state;           /* where it stands: the last cell that happened; 0: none has */
 	bool keeps_next;          /* when the turn ends, the state is kept */
-	bool disk_was_full;       /* after the last cell */
 	bool goes_back_next;      /* when the turn ends, it goes back to where it stood */
 	struct session_turn *now; /* the cell whose turn it is */
 	struct list waiting;      /* cells that come or wait, in the order in which they came */

@@ -470,6 +470,7 @@ static void ask_permission(struct session *session, unsigned leaf)
 	}
 	session->states.made.leaf = leaf;
 	session->states.made.disk_bytes = session->states.disk_bytes;
+	session->states.made.disk_was_full = session->states.disk_was_full;
 	if (enter(session, STATES_PERMIT) &&
 		worker_send_keep(session->worker, session->states.number, leaf, slot_end) < 0)
 		lose(session, "no memory, or its slot does not answer");
@@ -593,6 +594,7 @@ static int wake(struct session *session, unsigned at)
 
 	states->made = states->kept[at]; /* pinned or not, under its name */
 	states->disk_bytes = states->made.disk_bytes;
+	states->disk_was_full = states->made.disk_was_full;
 	states->made.job = NULL;
 	remove_state(states, at);
 	session->worker->kept--;

@@ -43,6 +43,7 @@ struct kept_state {
 	struct watch *job;             /* its job socket */
 	unsigned leaf;                 /* where it stands */
 	uint64_t disk_bytes;           /* its files */
+	bool disk_was_full;            /* by them */
 	bool is_pinned;                /* newer states do not replace it */
 	char name[STATE_NAME_MAX + 1]; /* of a pinned one; "": it has none */
 };
@@ -53,6 +54,7 @@ struct states {
 	enum states_step step;
 	uint32_t number;        /* that is kept now, or gone back to */
 	uint64_t disk_bytes;    /* the files of the session, after its last cell */
+	bool disk_was_full;     /* by them */
 	bool is_back;           /* the session has gone back to it: it is to be kept again */
 	unsigned said;          /* who has said that the state is kept, one bit each */
 	enum kept_why files;    /* what the new state says */

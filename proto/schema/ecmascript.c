@@ -17,10 +17,14 @@ struct walk {
 	bool repeats; /* a quantifier stands just before */
 };
 
+static bool is_letter(char byte)
+{
+	return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z');
+}
+
 static bool is_alnum(char byte)
 {
-	return (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
-	       (byte >= 'A' && byte <= 'Z');
+	return (byte >= '0' && byte <= '9') || is_letter(byte);
 }
 
 /* The byte so many further, or 0 behind the end. */
@@ -69,6 +73,12 @@ static int walk_escape(struct walk *walk, struct err *err)
 	if (letter == 'k' && ahead(walk, 2) != '<')
 		return foreign(walk, 3, err);
 	walk->repeats = false;
+	if (letter == 'c') { /* PCRE2 takes any byte here, also [ and \ */
+		if (!is_letter(ahead(walk, 2)))
+			return foreign(walk, 3, err);
+		walk->at += 3;
+		return 0;
+	}
 	digits = letter == 'u' && ahead(walk, 2) == '{' ? run_of(walk, 3, HEX_DIGITS) : 0;
 	walk->at += digits && ahead(walk, 3 + digits) == '}' ? 4 + digits : 2;
 	return 0;

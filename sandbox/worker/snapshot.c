@@ -388,7 +388,7 @@ struct snapshot *snapshot_take(const char *const *roots, struct err *err)
 		return NULL;
 	}
 	snapshot->roots = roots;
-	if (!getcwd(snapshot->cwd, sizeof(snapshot->cwd)))
+	if (!getcwd(snapshot->cwd, sizeof(snapshot->cwd)) || snapshot->cwd[0] != '/')
 		snapshot->cwd[0] = '\0';
 	if (note_roots(snapshot, err) < 0 || walk_roots(&walk, roots, err) < 0 ||
 		settle_roots(snapshot, err) < 0 || take_offsets(snapshot, err) < 0) {
@@ -741,10 +741,8 @@ int snapshot_put_back(const struct snapshot *snapshot, char *ret_anew, size_t si
 	if (settle_open_files(snapshot, err) < 0)
 		return -1;
 	*ret_len = anew.len;
-	if (settle_folders(snapshot, err) < 0 || settle_roots(snapshot, err) < 0)
-		return -1;
-	/* The folder may have been made anew.  One that it may not enter stays as it is. */
-	if (snapshot->cwd[0])
-		(void)!chdir(snapshot->cwd);
-	return 0;
+	/* The folder may have been made anew, and folders have not got their modes yet. */
+	if (snapshot->cwd[0] && chdir(snapshot->cwd) < 0)
+		return err_sys(err, "%s", snapshot->cwd);
+	return settle_folders(snapshot, err) < 0 ? -1 : settle_roots(snapshot, err);
 }

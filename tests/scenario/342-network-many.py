@@ -116,7 +116,7 @@ print(whole)
 eq((result["outcome"], result["stdout"]), ("ok", f"{WAITING * 3 // 4}\n"), "many answers that nobody reads for a while come whole")
 # Rows are told apart by what came, so the sum says more than any of them.
 down = sum(row["down"] for row in result["connections"])
-ok(WAITING * 3 // 4 * SIZE < down < WAITING * (SIZE + 1000), f"what was dropped with its connection is not counted as sent: {down}")
+ok(WAITING * 3 // 4 * SIZE < down < WAITING * (SIZE + 1000), f"and nothing is counted twice: {down}")
 
 MEASURE = """
 import socket, time

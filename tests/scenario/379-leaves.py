@@ -175,7 +175,7 @@ session.cell("import os\nnew = os.urandom(8).hex()\nfor at in range(60_000): os.
 settle(session)
 ok(held(session) > 30 * MB, "the kernel's memory of names counts for a session", held(session))
 session.close()
-ok(wait_until(lambda: rests() and max(rests().values()) < 2 * MB), "what a session leaves in the leaf of a state is taken back", rests())
+ok(wait_until(lambda: (rest := rests()) and max(rest.values()) < 2 * MB), "what a session leaves in the leaf of a state is taken back", rests())
 
 # ---- the slot's next worker ---------------------------------------------------------------------
 for turn in range(3):

@@ -125,6 +125,32 @@ class Echo(socketserver.BaseRequestHandler):
             pass
 
 
+class Cut(socketserver.BaseRequestHandler):
+    """The server `retry`, whose first answer comes in two pieces."""
+
+    def handle(self):
+        with socket.create_connection(CUT_FROM[0]) as server:
+            self.request.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            threading.Thread(target=copy, args=(self.request, server), daemon=True).start()
+            first = server.recv(65536)
+            self.request.sendall(first[:50])
+            time.sleep(0.2)
+            self.request.sendall(first[50:])
+            copy(server, self.request)
+
+
+CUT_FROM = [None]
+
+
+def copy(one, other):
+    try:
+        while data := one.recv(65536):
+            other.sendall(data)
+        other.shutdown(socket.SHUT_WR)
+    except OSError:
+        pass
+
+
 class Sink(socketserver.BaseRequestHandler):
     """Says how many bytes came."""
 
@@ -168,10 +194,11 @@ def main():
     retrying.set_ecdh_curve("secp384r1")  # of which no client sends a key at once
     servers = {"dns_tcp": Threads(("127.0.0.1", 0), LongNames)}
     servers["dns"] = Datagrams(servers["dns_tcp"].server_address, Names)
-    for name, handler in (("http", Pages), ("https", Pages), ("echo", Echo), ("sink", Sink), ("retry", Pages)):
+    for name, handler in (("http", Pages), ("https", Pages), ("echo", Echo), ("sink", Sink), ("retry", Pages), ("cut", Cut)):
         servers[name] = Threads(("127.0.0.1", 0), handler)
     for name, secure in (("https", context), ("retry", retrying)):
         servers[name].socket = secure.wrap_socket(servers[name].socket, server_side=True, do_handshake_on_connect=False)
+    CUT_FROM[0] = servers["retry"].server_address
     for server in servers.values():
         threading.Thread(target=server.serve_forever, daemon=True).start()
     with open(os.path.join(FOLDER, "ports.new"), "w", encoding="ascii") as file:

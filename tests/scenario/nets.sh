@@ -36,7 +36,7 @@ nets_start() {
 cgroups = "auto"
 egress {
 	allow = {"*.test:$http", "*.test:$https", "*.test:$echo", "*.test:$sink", "*.test:$nobody",
-		"*.test:$retry"}
+		"*.test:$retry", "*.test:$(nets_port cut)"}
 	private = {"127.0.0.1"}
 	resolvers = {"127.0.0.1:$(nets_port dns)"}
 	$1

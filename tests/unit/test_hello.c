@@ -130,7 +130,7 @@ TEST(a_second_greeting_follows_a_record_without_a_meaning)
 
 TEST(an_answer_asks_for_another_greeting_or_does_not)
 {
-	uint8_t bytes[HELLO_ANSWER_BYTES] =
+	uint8_t bytes[43] =
 		"\x16\3\3\0\x58\2\0\0\x54\3\3\xcf\x21\xad\x74\xe5\x9a\x61\x11\xbe\x1d\x8c\x02\x1e\x65"
 		"\xb8\x91\xc2\xa2\x11\x16\x7a\xbb\x8c\x5e\x07\x9e\x09\xe2\xc8\xa8\x33\x9c";
 
@@ -144,6 +144,19 @@ TEST(an_answer_asks_for_another_greeting_or_does_not)
 	bytes[4] = 88;
 	bytes[5] = 0; /* another message */
 	CHECK_EQ_INT(hello_answer_read(bytes, sizeof(bytes)), HELLO_ANSWER_NONE);
-	bytes[0] = 21; /* an alert */
+	bytes[0] = 23; /* no handshake */
 	CHECK_EQ_INT(hello_answer_read(bytes, 1), HELLO_ANSWER_LAST);
+}
+
+TEST(a_warning_before_an_answer_is_passed_over)
+{
+	uint8_t bytes[HELLO_ANSWER_BYTES] =
+		"\x15\3\3\0\2\1\x70\x16\3\3\0\x58\2\0\0\x54\3\3\xcf\x21\xad\x74\xe5\x9a\x61\x11\xbe"
+		"\x1d\x8c\x02\x1e\x65\xb8\x91\xc2\xa2\x11\x16\x7a\xbb\x8c\x5e\x07\x9e\x09\xe2\xc8\xa8\x33\x9c";
+
+	for (size_t part = 0; part < sizeof(bytes); part++)
+		CHECK_EQ_INT(hello_answer_read(bytes, part), HELLO_ANSWER_MORE);
+	CHECK_EQ_INT(hello_answer_read(bytes, sizeof(bytes)), HELLO_ANSWER_RETRY);
+	bytes[5] = 2; /* the end */
+	CHECK_EQ_INT(hello_answer_read(bytes, 7), HELLO_ANSWER_LAST);
 }

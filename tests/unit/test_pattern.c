@@ -41,6 +41,7 @@ TEST(the_dialect_is_that_of_ecmascript)
 	CHECK_EQ_INT(look("^\\u0041\\u{1F600}$", "A\xf0\x9f\x98\x80"), PATTERN_YES);
 	CHECK_EQ_INT(look("^\\d$", "\xd9\xa3"), PATTERN_NO);
 	CHECK_EQ_INT(look("^.$", "\r"), PATTERN_NO);
+	CHECK_EQ_INT(look("^\\cI[\\cj]$", "\t\n"), PATTERN_YES);
 	CHECK_EQ_INT(look("^(a)?\\1b$", "b"), PATTERN_YES);
 	CHECK_EQ_INT(look("^(?=.*\\d)(?!.*x)[a-z\\d]{3,}$", "ab1"), PATTERN_YES);
 }
@@ -69,15 +70,17 @@ TEST(what_is_no_pattern_is_refused_with_its_place)
 /* Each of these is something for PCRE2: some of it cannot be counted, such as \X. */
 TEST(what_ecmascript_does_not_have_is_refused)
 {
-	static const char *const patterns[] = { "\\X", "a\\X{1000}[!?]", "\\C", "\\R", "\\h", "\\H",
-		"\\N", "\\K", "\\G", "\\A", "\\Z", "\\z", "\\a", "\\e", "\\E", "\\Qa\\E", "\\g1",
-		"\\g{1}", "\\g<1>", "\\k{n}", "\\k'n'", "\\o{101}", "\\V", "\\L", "\\U", "[\\X]",
-		"[\\h]", "[\\B]", "[\\N]", "[\\k]", "(?>a)", "(?|a)", "(?R)", "(?0)", "(a)(?1)",
-		"(a)(?-1)", "(?<n>a)(?&n)", "(?P<n>a)", "(?P>n)", "(?'n'a)", "(?(?=a)b)",
-		"(a)(?(1)b)", "(?C)", "(?C1)a", "(?#a)", "(?i)a", "(?x:a b)", "(?^:a)", "(?*a)",
-		"(?<*a)", "(*SKIP)", "a(*ACCEPT)", "a(*F)", "(*pla:a)", "(*COMMIT)b", "a*+", "a++",
-		"a?+", "a{2}+", "a{2,}+", "a{2,3}+", "[a]*+", "(a)*+", "\\d*+", "[[:alpha:]\\X]",
-		"[]\\X", "[^]\\X", "[a\\]b]\\X", "\\\\\\X", "\\u{41}\\X", "\\u{(?R)}" };
+	static const char *const patterns[] = { "\\c[(?R)", "\\c[(*sr:a)", "\\c\\X", "\\c\\\\X",
+		"[\\c\\](?R)", "[\\c]]", "[^\\c\\](*sr:[^!]+)", "\\c", "\\c1", "\\X",
+		"a\\X{1000}[!?]", "\\C", "\\R", "\\h", "\\H", "\\N", "\\K", "\\G", "\\A", "\\Z",
+		"\\z", "\\a", "\\e", "\\E", "\\Qa\\E", "\\g1", "\\g{1}", "\\g<1>", "\\k{n}",
+		"\\k'n'", "\\o{101}", "\\V", "\\L", "\\U", "[\\X]", "[\\h]", "[\\B]", "[\\N]",
+		"[\\k]", "(?>a)", "(?|a)", "(?R)", "(?0)", "(a)(?1)", "(a)(?-1)", "(?<n>a)(?&n)",
+		"(?P<n>a)", "(?P>n)", "(?'n'a)", "(?(?=a)b)", "(a)(?(1)b)", "(?C)", "(?C1)a",
+		"(?#a)", "(?i)a", "(?x:a b)", "(?^:a)", "(?*a)", "(?<*a)", "(*SKIP)", "a(*ACCEPT)",
+		"a(*F)", "(*pla:a)", "(*COMMIT)b", "a*+", "a++", "a?+", "a{2}+", "a{2,}+",
+		"a{2,3}+", "[a]*+", "(a)*+", "\\d*+", "[[:alpha:]\\X]", "[]\\X", "[^]\\X",
+		"[a\\]b]\\X", "\\\\\\X", "\\u{41}\\X", "\\u{(?R)}" };
 
 	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++)
 		if (look(patterns[i], "a") != -1)
