@@ -24,6 +24,20 @@ static const char *from_now(struct cli *cli, const struct value *map, const char
 	return output_safe(&cli->arena, text);
 }
 
+/* The names of what its client offers; `cectl show --json` has their schemas. */
+static void show_tools(struct cli *cli, const struct value *tools)
+{
+	const char *names = NULL;
+
+	for (size_t i = 0; value_at(tools, i); i++) {
+		const char *name = page_text(cli, value_at(tools, i), "name");
+
+		names = names ? arena_printf(&cli->arena, "%s, %s", names, name) : name;
+	}
+	if (names)
+		page_field(cli, "tools", names);
+}
+
 static void show_who(struct cli *cli, const struct value *run)
 {
 	const struct value *caller = value_get(run, "caller");
@@ -44,6 +58,9 @@ static void show_who(struct cli *cli, const struct value *run)
 	page_value(cli, "program", value_get(run, "code_hash"));
 	page_value(cli, "args", value_get(request, "args"));
 	page_value(cli, "env", value_get(request, "env"));
+	page_value(cli, "network", value_get(request, "network"));
+	page_value(cli, "packages", value_get(request, "packages"));
+	show_tools(cli, value_get(request, "tools"));
 }
 
 /* The inputs of the program; those that may be code are shown like code. */
@@ -79,8 +96,8 @@ static void show_masked(struct cli *cli, const struct value *waiting)
 {
 	if (value_get(waiting, "masked"))
 		say(&cli->out, PAINT_RED,
-			"  %s places of this are masked: you cannot see what is there; cectl approve "
-			"wants --masked\n",
+			"  masked places, where you cannot see what is there: %s; cectl approve wants "
+			"--masked\n",
 			page_text(cli, waiting, "masked"));
 }
 

@@ -8,6 +8,7 @@
 #include "daemon/record/recorder.h"
 #include "daemon/redact/redactor.h"
 #include "daemon/request/approvals.h"
+#include "daemon/request/judged_parts.h"
 #include "daemon/request/registry.h"
 #include "daemon/request/request.h"
 #include "daemon/request/run_events.h"
@@ -286,7 +287,7 @@ static bool may_decide(struct call *call, const struct request *request, enum pa
 		return false;
 	}
 	if (word == PARKING_APPROVED)
-		why = method_unseen(call, request->masked.spec.masks_unseen);
+		why = method_unseen(call, judged_masks(request));
 	if (why)
 		call_error(call, RPC_CODE_CONFLICT, "%s", why);
 	return !why;

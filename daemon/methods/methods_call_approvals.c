@@ -6,6 +6,7 @@
 #include "daemon/methods/methods.h"
 #include "daemon/record/recorder.h"
 #include "daemon/request/call_approval.h"
+#include "daemon/request/judged_parts.h"
 #include "daemon/request/registry.h"
 #include "daemon/request/request.h"
 #include "daemon/services.h"
@@ -170,9 +171,10 @@ static void put_masked(struct call *call, struct value *waiting)
 		const struct request *request = registry_find(
 			call->services->runs, value_as_text(value_get(run, "run_id")));
 
-		if (request && request->masked.spec.masks_unseen)
-			value_map_put(&call->arena, run, "masked",
-				value_uint(&call->arena, request->masked.spec.masks_unseen));
+		const uint64_t masks = request ? judged_masks(request) : 0;
+
+		if (masks)
+			value_map_put(&call->arena, run, "masked", value_uint(&call->arena, masks));
 	}
 }
 

@@ -63,3 +63,19 @@ bool judged_variable(const struct request *request, const char *name)
 	}
 	return false;
 }
+
+uint64_t judged_masks(const struct request *request)
+{
+	const struct job_spec *masked = &request->masked.spec;
+	uint64_t masks = masked->masks_unseen;
+
+	for (size_t i = 0; i < request->spec.env_count && i < masked->env_count; i++) {
+		const struct bytes given = request->spec.env[i].value;
+		const struct bytes kept = masked->env[i].value;
+
+		if (request->runtime && judged_variable(request, request->spec.env[i].key) &&
+			(given.len != kept.len || memcmp(given.data, kept.data, given.len) != 0))
+			masks++;
+	}
+	return masks;
+}

@@ -17,3 +17,6 @@ enum file_kind judged_file_kind(const struct request *request, const struct job_
 
 /* Whether an environment variable of this name is a finding. */
 bool judged_variable(const struct request *request, const char *name);
+
+/* How many places of what an approver has to see are masked, variables that are code among them. */
+uint64_t judged_masks(const struct request *request);

@@ -300,6 +300,7 @@ static void row_put_over(struct run_call *call)
 static bool is_done_here(struct run_call *call, work_fn *work)
 {
 	const uint64_t masks = call->masks;
+	const uint64_t room = call->room;
 
 	call->is_long = call->is_unchecked = false;
 	work(call);
@@ -307,6 +308,7 @@ static bool is_done_here(struct run_call *call, work_fn *work)
 		return true;
 	call->is_read = false;
 	call->masks = masks;
+	call->room = room;
 	call->code = call->message = call->fault = call->reply_pointer = NULL;
 	call->data = NULL;
 	call->answer = call->kept_answer = (struct bytes){ NULL, 0 };

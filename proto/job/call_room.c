@@ -1,8 +1,10 @@
 #include "proto/job/call_room.h"
 
+#include <stdbool.h>
+
 #define ROOM_OF_VALUE 64 /* with its place in a list or in a map */
 
-/* Before each value but the first of a text stands one of these. */
+/* Before each value but the first stands one of these, outside of texts. */
 static bool is_mark(char byte)
 {
 	return byte == ',' || byte == ':' || byte == '[';
@@ -11,8 +13,15 @@ static bool is_mark(char byte)
 uint64_t call_room_of(struct bytes text)
 {
 	uint64_t values = 1;
+	bool is_inside = false;
 
-	for (size_t i = 0; i < text.len; i++)
-		values += is_mark(text.data[i]);
+	for (size_t i = 0; i < text.len; i++) {
+		if (text.data[i] == '"')
+			is_inside = !is_inside;
+		else if (text.data[i] == '\\' && is_inside)
+			i++;
+		else
+			values += !is_inside && is_mark(text.data[i]);
+	}
 	return 2 * (uint64_t)text.len + values * ROOM_OF_VALUE;
 }

@@ -379,7 +379,8 @@ static uint64_t passes(const struct pattern *pattern, const pcre2_callout_block 
 
 	if (block->next_item_length >= 4 && memcmp(item, "(?<", 3) == 0)
 		return pattern->behind;
-	if (pattern->refers_back && block->next_item_length >= 2 && item[0] == '\\')
+	if (pattern->refers_back && block->next_item_length >= 2 && item[0] == '\\' &&
+		((item[1] >= '1' && item[1] <= '9') || item[1] == 'k'))
 		return block->subject_length - block->current_position;
 	return 0;
 }

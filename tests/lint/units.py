@@ -187,7 +187,6 @@ ELSEWHERE = {
     "sandbox/runtimes/command/main.c": (ENTRY, ["tests/scenario/302-bash.t"]),
     "sandbox/runtimes/command/tree.c": (INSIDE, ["tests/scenario/302-bash.t",
                                                  "tests/scenario/403-escape-bash.t"]),
-    "proto/job/call_room.c": ("its numbers are those of two users", ["tests/unit/test_store_record.c", "tests/scenario/331-tools-attacks.t"]),
     "proto/job/job_*.c": (PART, ["tests/unit/test_job.c", "tests/unit/test_job_spec.c"]),
     "proto/json_write.c": (PART, ["tests/unit/test_json.c"]),
     "proto/schema/schema_*.c": (PART, ["tests/unit/test_schema.c", "tests/cases/cases_schema.c"]),

@@ -79,6 +79,11 @@ eq(code_of(approver, "approvals.approve", run_id=hiding), "conflict", "a code li
 act = approver.call("approvals.approve", run_id=hiding, masked=True)["act"]
 eq(user.call("wait", run_id=hiding)["outcome"], "ok", "only with a word for it")
 eq([found["params"].get("masked") for found in root.call("admin.acts")["acts"] if found["act"] == act], [True], "which is recorded")
+part = "echo hidden >&2"
+hiding = user.call("run", language="bash", code="set -x; ls", detach=True, policy="asks", env={"PS4": f"$({part}) ", "NOTE": part}, secrets=[part])
+eq([run["masked"] for run in approver.call("approvals.list", run_id=hiding["run_id"])["waiting"]], [1],
+   "and so are those in a variable that is code for a shell, and in no other")
+approver.call("approvals.deny", run_id=hiding["run_id"], reason="no")
 own = asked(approver, "1")
 eq(code_of(approver, "approvals.approve", run_id=own), "forbidden", "an approver may not approve his own")
 eq(code_of(approver, "approvals.deny", run_id=own), "forbidden", "nor deny it")

@@ -2,12 +2,15 @@
 # Runs that wait for a person: who may say what, exactly once, and what an approval does not do.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
-only python
+only python bash
 [[ $(id -u) == 0 ]] || skip_all "it takes several users"
 mkdir "$work/policies"
 chmod 755 "$work/policies"
 cat >"$work/policies/house.json" <<'JSON'
 { "name": "house", "description": "Asks.", "extends": "review" }
+JSON
+cat >"$work/policies/asks.json" <<'JSON'
+{ "name": "asks", "description": "Asks about all.", "extends": "review", "rules": { "*": "ask" } }
 JSON
 cat >"$ced_folder/ced.conf" <<CONF
 cgroups = "auto"

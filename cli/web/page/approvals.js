@@ -35,6 +35,10 @@ export class Approvals {
 	}
 }
 
+function masked_text(count) {
+	return `Masked places, where you cannot see what is there: ${count}.`;
+}
+
 function run_waits(run) {
 	const request = run.request ?? {};
 	const caller = run.caller ?? {};
@@ -43,16 +47,19 @@ function run_waits(run) {
 			el("span", { class: "badge is-wait" }, el("span", { class: "sign", "aria-hidden": "true" }, "◷"), "waits"),
 			el("a", { href: `#/run/${run.run_id}`, class: "whole-id" }, run.run_id))),
 		run.changed ? el("p", { class: "reason" }, "Somebody changed this request in the store while it waited. It can only be denied.") : null,
+		run.masked ? el("p", { class: "reason" }, masked_text(run.masked)) : null,
 		facts([
 			["Caller", [caller.uid !== undefined ? `uid ${caller.uid}` : "", caller.name].filter(Boolean).join(", ")],
 			["Agent", request.agent ?? run.agent], ["Task", request.task ?? run.task], ["Language", request.language ?? run.language],
 			["Policy", run.policy?.name], ["Since", moment_exact(run.since_us)], ["Until", moment_exact(run.until_us)],
-			["Secrets", run.secrets || undefined], ["Arguments", request.args?.length ? JSON.stringify(request.args) : undefined]]),
+			["Secrets", run.secrets || undefined], ["Arguments", request.args?.length ? JSON.stringify(request.args) : undefined],
+			["Network", request.network ? JSON.stringify(request.network) : undefined], ["Packages", request.packages?.join(", ") || undefined],
+			["Tools", request.tools?.map((tool) => tool.name).join(", ") || undefined]]),
 		run.policy?.findings?.length ? findings_table(run.policy.findings) : null,
 		code(text_of(request.code), marks_of(run.policy?.findings), `cectl approvals ${run.run_id} prints all of it.`),
 		request.stdin ? section("stdin", el("pre", { tabindex: "0" }, ...block(text_of(request.stdin).slice(0, 64 << 10)))) : null,
 		files_of(request.files ?? []),
-		el("div", { class: "commands" }, run.changed ? null : command(`cectl approve ${run.run_id}`), command(`cectl deny ${run.run_id} --reason ''`)));
+		el("div", { class: "commands" }, run.changed ? null : command(`cectl approve ${run.run_id}${run.masked ? " --masked" : ""}`), command(`cectl deny ${run.run_id} --reason ''`)));
 }
 
 function files_of(files) {
@@ -68,6 +75,7 @@ function call_waits(call) {
 		facts([
 			["Tool", call.tool], ["Call", String(call.call)], ["Effects", call.effects ? "it changes something" : "it only reads"], ["Caller", `uid ${call.uid}`],
 			["Agent", call.agent], ["Task", call.task], ["Policy", call.policy], ["Rule", call.rule], ["Since", moment_exact(call.since_us)], ["Until", moment_exact(call.until_us)]]),
+		call.masked ? el("p", { class: "reason" }, masked_text(call.masked)) : null,
 		el("pre", { tabindex: "0" }, ...block(call.truncated ? "The arguments are long. cectl approvals prints them." : JSON.stringify(call.args ?? null, null, 2))),
-		el("div", { class: "commands" }, command(`cectl approve ${call.run_id} --call ${call.call}`), command(`cectl deny ${call.run_id} --call ${call.call} --reason ''`)));
+		el("div", { class: "commands" }, command(`cectl approve ${call.run_id} --call ${call.call}${call.masked ? " --masked" : ""}`), command(`cectl deny ${call.run_id} --call ${call.call} --reason ''`)));
 }
