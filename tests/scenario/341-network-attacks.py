@@ -428,8 +428,16 @@ hidden = run(f"""
 held = [socket.create_connection(('api.test', {HTTPS})) for _ in range(2)]
 for i in range(140): try_(lambda: talk(f'198.18.1.{{i}}', {SINK}, b'x', 1))
 for s in held: s.close()
-s = socket.create_connection(('api.test', {SINK}))
-s.sendall(bytes(1000)); s.shutdown(socket.SHUT_WR); s.recv(1)
+def sent():
+    s = socket.create_connection(('api.test', {SINK}))
+    s.sendall(bytes(1000)); s.shutdown(socket.SHUT_WR)
+    return s.recv(1)
+for _ in range(100):
+    try:
+        sent()
+        break
+    except OSError:  # ced-egress has not seen the end of the others yet
+        time.sleep(.1)
 """, [f"api.test:{SINK}", SECURE], at_once=2)
 eq([(row["host"], row["up"]) for row in hidden["connections"] if row["verdict"] == "allowed"], [("api.test", 1000)],
    "connections beyond at_once leave room for one that is allowed after them")

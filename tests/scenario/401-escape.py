@@ -136,7 +136,8 @@ REFUSED = {
     "a socket of any family": ("sorted({str(call(41, f, t, 0)) for f in range(46) for t in (1, 2, 3, 5)})", ["EPERM"]),
     "a pair of another family": ("[call(53, f, 1, 0, b' ' * 8) for f in (2, 16, 40, 1 | 1 << 32)]", ["EPERM"] * 4),
     "sending a descriptor": ("tried(socket.send_fds, socket.socketpair()[0], [b'x'], [0])", "EPERM"),
-    "a name in the air": ("tried(socket.socketpair(1, 2)[0].sendto, b'x', chr(0) + 'name')", "EPERM"),
+    "a name in the air": ("tried(socket.socketpair()[0].sendto, b'x', chr(0) + 'name')", "EPERM"),
+    "a pair for datagrams": ("tried(socket.socketpair, 1, 2)", "EPERM"),
     "urgent bytes": ("tried(socket.socketpair()[0].send, b'x', socket.MSG_OOB)", "EPERM"),
     "asking who is behind the job socket": ("tried(socket.socket(fileno=os.dup(3)).getsockopt, 1, 17, 12)", "EPERM"),
     "a pidfd": ("call(434, 1, 0)", "ENOSYS"),
@@ -257,7 +258,7 @@ EATS = {
     "shared memory": "import mmap\nm = mmap.mmap(-1, 1 << 29)\nfor i in range(0, 1 << 29, 4096): m[i] = 1",
     "page tables": "import mmap\nm = mmap.mmap(-1, 1 << 40, flags=0x4022, prot=1)\nfor i in range(0, 1 << 40, 1 << 21): m[i]",
     "files": "f = open('f', 'wb')\nwhile True: f.write(bytes(1 << 20))",
-    "socket buffers": "b = []\nwhile True:\n  b.append(socket.socketpair(1, 2))\n  for s in b[-1]:\n"
+    "socket buffers": "b = []\nwhile True:\n  b.append(socket.socketpair())\n  for s in b[-1]:\n"
                       "    s.setblocking(0)\n    while tried(s.send, bytes(1 << 16)) == 1 << 16: pass",
 }
 for name, code in EATS.items() if HAS_CGROUP else [next(iter(EATS.items()))]:
