@@ -559,7 +559,7 @@ static bool take_hello(struct conn *conn, bool again, enum egress_why *ret_why, 
 		[HELLO_HIDDEN] = EGRESS_WHY_HIDDEN_NAME,
 		[HELLO_NONE] = EGRESS_WHY_NOT_TLS };
 	static uint8_t bytes[HELLO_MAX];
-	char name[EGRESS_HOST_MAX];
+	char name[EGRESS_HOST_MAX] = "";
 	size_t len = 0;
 	ssize_t got = look(conn, conn->in.fd, bytes, sizeof(bytes));
 	enum hello found = HELLO_NONE;

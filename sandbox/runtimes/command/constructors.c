@@ -22,7 +22,7 @@ static const uint16_t empty_init[] = {
 static const uint16_t empty_constructor[] = { 0xe9, ANY, 0xff, 0xff, 0xff };
 static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
 
-static bool is_code(ElfW(Addr) address, const uint16_t *code, size_t len)
+static bool is_code(Elf64_Addr address, const uint16_t *code, size_t len)
 {
 	const uint8_t *bytes = (const uint8_t *)address;
 
@@ -34,10 +34,10 @@ static bool is_code(ElfW(Addr) address, const uint16_t *code, size_t len)
 	return true;
 }
 
-static bool contains(const struct dl_phdr_info *object, ElfW(Addr) address)
+static bool contains(const struct dl_phdr_info *object, Elf64_Addr address)
 {
 	for (unsigned i = 0; i < object->dlpi_phnum; i++) {
-		const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+		const Elf64_Phdr *segment = &object->dlpi_phdr[i];
 
 		if (segment->p_type == PT_LOAD &&
 			address - object->dlpi_addr - segment->p_vaddr < segment->p_memsz)
@@ -46,18 +46,18 @@ static bool contains(const struct dl_phdr_info *object, ElfW(Addr) address)
 	return false;
 }
 
-static const ElfW(Dyn) * dynamic_of(const struct dl_phdr_info *object)
+static const Elf64_Dyn *dynamic_of(const struct dl_phdr_info *object)
 {
-	static const ElfW(Dyn) none = { .d_tag = DT_NULL };
+	static const Elf64_Dyn none = { .d_tag = DT_NULL };
 
 	for (unsigned i = 0; i < object->dlpi_phnum; i++)
 		if (object->dlpi_phdr[i].p_type == PT_DYNAMIC)
-			return (const ElfW(Dyn) *)(object->dlpi_addr +
+			return (const Elf64_Dyn *)(object->dlpi_addr +
 						   object->dlpi_phdr[i].p_vaddr);
 	return &none;
 }
 
-static ElfW(Addr) value_of(const ElfW(Dyn) * entry, ElfW(Sxword) tag)
+static Elf64_Addr value_of(const Elf64_Dyn *entry, Elf64_Sxword tag)
 {
 	for (; entry->d_tag != DT_NULL; entry++)
 		if (entry->d_tag == tag)
@@ -78,22 +78,22 @@ static bool is_ours(const struct dl_phdr_info *object)
 
 static bool has_own(const struct dl_phdr_info *object)
 {
-	const ElfW(Dyn) *dynamic = dynamic_of(object);
-	const ElfW(Addr) init = value_of(dynamic, DT_INIT);
-	const ElfW(Addr) list = value_of(dynamic, DT_INIT_ARRAY);
+	const Elf64_Dyn *dynamic = dynamic_of(object);
+	const Elf64_Addr init = value_of(dynamic, DT_INIT);
+	const Elf64_Addr list = value_of(dynamic, DT_INIT_ARRAY);
 	const size_t bytes = value_of(dynamic, DT_INIT_ARRAYSZ);
 
 	if (init && !is_code(object->dlpi_addr + init, empty_init, COUNT_OF(empty_init)))
 		return true;
 	if (bytes == 0)
 		return false;
-	return bytes > sizeof(ElfW(Addr)) ||
-	       !is_code(*(const ElfW(Addr) *)(object->dlpi_addr + list), empty_constructor,
+	return bytes > sizeof(Elf64_Addr) ||
+	       !is_code(*(const Elf64_Addr *)(object->dlpi_addr + list), empty_constructor,
 		       COUNT_OF(empty_constructor));
 }
 
 struct search {
-	ElfW(Addr) libc;
+	Elf64_Addr libc;
 	bool is_later; /* the interpreter itself comes first */
 };
 
@@ -112,7 +112,7 @@ static int look(struct dl_phdr_info *object, size_t size, void *context)
 
 bool constructors_have_run(const void *in_libc)
 {
-	struct search search = { .libc = (ElfW(Addr))in_libc };
+	struct search search = { .libc = (Elf64_Addr)in_libc };
 
 	return dl_iterate_phdr(look, &search) != 0;
 }
