@@ -46,8 +46,21 @@ wire.ok(canary["ended_well"] >= 3 and not canary["failed"], "each time by an emp
 wire.eq(client.call("runs.list")["runs"], [], "which is not in the record")
 wire.eq((status(client)["outcomes"], status(client)["in_progress"]), ({}, 0), "nor counted")
 
+
+def stop_jails():
+    """Stops both workers, and the process that makes others; False if a canary came in between."""
+    before = status(client)
+    signal_all(signal.SIGSTOP)
+    after = status(client)
+    if (all(runtime["warm"] == 2 for state in (before, after) for runtime in state["runtimes"])
+            and before["canary"] == after["canary"]):
+        return True
+    signal_all(signal.SIGCONT)
+    return False
+
+
 # Jails stop, while the loop goes on.
-signal_all(signal.SIGSTOP)
+wire.ok(wait_until(stop_jails), "all jails are stopped")
 failed = status(client)["canary"]["failed"]
 wire.ok(wait_until(lambda: status(client)["canary"]["failed"] > failed), "an empty program does not end any more")
 fed = manager.count(FED)
