@@ -41,3 +41,10 @@ function(ced_libexec_files folder)
 	string(MAKE_C_IDENTIFIER "libexec_${folder}" target)
 	add_custom_target(${target} ALL DEPENDS ${copies})
 endfunction()
+
+# Links a program with everything it needs, at a random address.  CMake would add -pie, which undoes it.
+function(ced_link_statically name)
+	set_property(TARGET ${name} PROPERTY POSITION_INDEPENDENT_CODE)
+	target_compile_options(${name} PRIVATE -fPIE)
+	target_link_options(${name} PRIVATE -static-pie)
+endfunction()

@@ -30,4 +30,9 @@ is "$(run bash 'awk '"'"'BEGIN { system("perl -v") }'"'"' 2>/dev/null; for name 
 # shellcheck disable=SC2016 # the shell in the jail expands it
 is "$(run lean 'zcat < <(:) 2>/dev/null; for name in /usr/bin/*; do echo ${name##*/}; done >/dev/null; cd /usr/bin; echo *')" \
 	"bash ced-call ced-display gzip ls sh zcat" "a script brings along what it is written in and what it starts, no more"
+
+# Each tool call of a shell starts one of them.
+for program in ced-call ced-display ced-zygote; do
+	unlike "$(readelf -lW "$(ced_programs)/libexec/ced/command/$program")" 'INTERP' "$program starts without the loader"
+done
 done_testing
