@@ -31,18 +31,24 @@
 #define HEAP_KIB_MAX     8192U
 
 /* One unit of work covers this many characters that one item passes. */
-#define WALK_PER_UNIT  16U
+#define WALK_PER_UNIT   16U
 /*
  * A step costs more in a long pattern, which may have long classes: PCRE2 compares a character with
  * each range of a class.
  */
-#define LEN_PER_UNIT   64U
+#define LEN_PER_UNIT    64U
 /* The cost of starting a search. */
-#define WORK_OF_CALL   8U
+#define WORK_OF_CALL    8U
+/*
+ * PCRE2 keeps what it may go back to.  Up to a size that it takes at once this costs nothing.  Beyond it,
+ * one unit of work covers so many bytes: each page is new, and is copied when there are more.
+ */
+#define FRAMES_FREE     ((size_t)32 << 10)
+#define FRAMES_PER_UNIT 8U
 /* One unit of work covers this many bytes that are read once, for the first character. */
-#define READ_PER_UNIT  1024U
+#define READ_PER_UNIT   1024U
 /* The same in UTF-8, which is checked byte by byte. */
-#define CHECK_PER_UNIT 64U
+#define CHECK_PER_UNIT  64U
 
 struct pattern {
 	const pcre2_code *code;
@@ -406,9 +412,26 @@ static int on_item(pcre2_callout_block *block, void *data)
 	return 0;
 }
 
-static pcre2_match_context *counting_context(struct search *search)
+static void *search_alloc(size_t size, void *data)
 {
-	pcre2_match_context *context = pcre2_match_context_create(NULL);
+	struct search *search = data;
+	uint64_t cost = size > FRAMES_FREE ? size / FRAMES_PER_UNIT : 0;
+
+	if (cost > search->work)
+		return NULL;
+	search->work -= cost;
+	return malloc(size);
+}
+
+static void search_free(void *bytes, void *data)
+{
+	(void)data;
+	free(bytes);
+}
+
+static pcre2_match_context *counting_context(struct search *search, pcre2_general_context *general)
+{
+	pcre2_match_context *context = pcre2_match_context_create(general);
 
 	if (!context)
 		return NULL;
@@ -419,13 +442,13 @@ static pcre2_match_context *counting_context(struct search *search)
 	return context;
 }
 
-static enum pattern_answer run(struct search *search, const char *text, size_t len, size_t from,
-	uint32_t options, pcre2_match_data *data)
+static enum pattern_answer run(struct search *search, pcre2_general_context *general,
+	const char *text, size_t len, size_t from, uint32_t options, pcre2_match_data *data)
 {
 	__attribute__((cleanup(free_match_context))) pcre2_match_context *context = NULL;
 	int found;
 
-	context = counting_context(search);
+	context = counting_context(search, general);
 	if (!context)
 		return PATTERN_GAVE_UP;
 	found = pcre2_match(search->pattern->code, (PCRE2_SPTR)(text ? text : ""), len, from,
@@ -441,6 +464,7 @@ static enum pattern_answer find(struct search *search, const char *text, size_t 
 	uint32_t options, struct pattern_span *span, uint64_t *work)
 {
 	const struct pattern *pattern = search->pattern;
+	__attribute__((cleanup(free_general_context))) pcre2_general_context *general = NULL;
 	__attribute__((cleanup(free_match_data))) pcre2_match_data *data = NULL;
 	uint64_t reading =
 		1 + (len - span->end) / (pattern->is_utf ? CHECK_PER_UNIT : READ_PER_UNIT);
@@ -453,8 +477,9 @@ static enum pattern_answer find(struct search *search, const char *text, size_t 
 		return PATTERN_GAVE_UP;
 	}
 	search->work -= reading;
-	data = pcre2_match_data_create(1, NULL);
-	answer = data ? run(search, text, len, span->end, options, data) : PATTERN_GAVE_UP;
+	general = pcre2_general_context_create(search_alloc, search_free, search);
+	data = general ? pcre2_match_data_create(1, general) : NULL;
+	answer = data ? run(search, general, text, len, span->end, options, data) : PATTERN_GAVE_UP;
 	*work = answer == PATTERN_GAVE_UP ? 0 : search->work;
 	if (answer == PATTERN_YES || answer == PATTERN_BEGUN) {
 		span->start = pcre2_get_ovector_pointer(data)[0];

@@ -296,6 +296,16 @@ ok(spent < 1500, f"ten calls at once whose check is costly: the loop is busy for
 eq(attack("print(tools.echo())", ECHO, [tool("echo", costly({"anyOf": [False] * 10 + [True]}, 300))])["stdout"], "{}\n",
    "a check that takes longer than a turn of the loop may is done on a thread")
 
+before = loop_ms()
+kept = {"allOf": [{"not": {"pattern": "^" + "()" * 15 + "(?:a|b)*$"}}] * 40}
+eq(attack("""
+for number in range(10):
+    try: tools.echo(text="a" * 8000 + "c")
+    except tools.ToolError as error: print(error.code)
+""", None, [tool("echo", {"properties": {"text": kept}})], limits={"wall_ms": 60000, "calls_ms": 60000})["stdout"],
+   "bad_arguments\n" * 10, "patterns that have PCRE2 keep much memory are too costly")
+spent = loop_ms() - before
+ok(spent < 1000, f"for ten such calls the loop is busy for {spent:.0f} ms")
 
 
 def complaint(pattern):
