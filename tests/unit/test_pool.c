@@ -432,6 +432,99 @@ TEST(a_worker_that_was_used_is_followed_by_another_in_the_same_slot)
 	finish(&keeper);
 }
 
+/* ---- slots that wait until no run has come for a moment ------------------------------------- */
+
+struct lull {
+	struct keeper keeper;
+	struct played worker[3];
+	int control, slot[3];
+};
+
+static bool warm_three(struct lull *lull)
+{
+	struct keeper *keeper = &lull->keeper;
+
+	if (!prepare(keeper))
+		return false;
+	keeper->config.workers_min = 3;
+	keeper->config.workers_max = 3;
+	if (!configure(keeper) || !start(keeper))
+		return false;
+	lull->control = playing_zygote(&keeper->play);
+	for (int i = 0; i < 3; i++) {
+		lull->slot[i] = playing_slot(&keeper->play, lull->control, NULL, NULL);
+		if (lull->slot[i] < 0 || !warm_up(keeper, lull->slot[i], &lull->worker[i]))
+			return false;
+	}
+	return true;
+}
+
+/* Returns the slot as the daemon sees it, when it is empty. */
+static struct worker *use(struct lull *lull, int slot)
+{
+	struct worker *worker = pool_take(python(&lull->keeper));
+	int none[1 + SLOTMSG_JOIN_FDS_MAX];
+	struct slotmsg msg;
+
+	worker_release(worker);
+	if (!playing_lease(&lull->keeper.play, lull->slot[slot], &msg, none) ||
+		!played_says(&lull->worker[slot], SLOTMSG_DROPPED))
+		return NULL;
+	while (worker->state == WORKER_ENDING)
+		(void)uv_run(&lull->keeper.loop, UV_RUN_ONCE);
+	return worker;
+}
+
+static void end_lull(struct lull *lull)
+{
+	for (int i = 0; i < 3; i++) {
+		played_close(&lull->worker[i]);
+		close(lull->slot[i]);
+	}
+	close(lull->control);
+	finish(&lull->keeper);
+}
+
+TEST(a_worker_is_made_when_no_run_comes_while_many_are_warm)
+{
+	static struct lull lull;
+	struct played next;
+
+	CHECK(warm_three(&lull));
+	CHECK(use(&lull, 0));
+	CHECK(playing_make(&lull.keeper.play, lull.slot[0], &next));
+	CHECK(clock_ms() - python(&lull.keeper)->taken_ms >= LULL_MS);
+	played_close(&next);
+	end_lull(&lull);
+}
+
+TEST(workers_are_made_at_once_when_few_are_warm)
+{
+	static struct lull lull;
+	const struct worker *first, *second;
+
+	CHECK(warm_three(&lull));
+	first = use(&lull, 0);
+	second = use(&lull, 1);
+	CHECK(first && second);
+	CHECK_EQ_INT(first->state, WORKER_MAKING);
+	CHECK_EQ_INT(second->state, WORKER_MAKING);
+	end_lull(&lull);
+}
+
+TEST(workers_are_made_at_once_when_a_run_waits_for_one)
+{
+	static struct lull lull;
+	const struct worker *worker;
+
+	CHECK(warm_three(&lull));
+	worker = use(&lull, 0);
+	CHECK(worker);
+	pool_grow(python(&lull.keeper), false);
+	CHECK_EQ_INT(worker->state, WORKER_MAKING);
+	end_lull(&lull);
+}
+
 /* ---- zygotes that fail ---------------------------------------------------------------------- */
 
 TEST(a_zygote_that_is_refused_is_asked_for_again_and_its_socket_is_closed)
