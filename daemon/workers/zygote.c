@@ -177,18 +177,20 @@ void zygote_on_empty(struct zygote *zygote, struct worker *worker)
 		fill_slot(zygote, worker);
 }
 
+static void fill_slots(struct zygote *zygote)
+{
+	list_for_each(at, &zygote->workers) {
+		struct worker *worker = container_of(at, struct worker, link);
+
+		if (worker->state == WORKER_EMPTY)
+			fill_slot(zygote, worker);
+	}
+}
+
 void zygote_fill_slots(struct runtime *runtime)
 {
-	list_for_each(at, &runtime->zygotes) {
-		struct zygote *zygote = container_of(at, struct zygote, link);
-
-		list_for_each(slot, &zygote->workers) {
-			struct worker *worker = container_of(slot, struct worker, link);
-
-			if (worker->state == WORKER_EMPTY)
-				fill_slot(zygote, worker);
-		}
-	}
+	list_for_each(at, &runtime->zygotes)
+		fill_slots(container_of(at, struct zygote, link));
 }
 
 /* ---- start and end of a zygote -------------------------------------------------------------- */

@@ -72,6 +72,7 @@ struct search {
 	uint64_t work;
 	size_t last;   /* offset in the text at the last callout */
 	size_t latest; /* the last offset at which a match may begin */
+	pcre2_general_context *general;
 };
 
 static void free_compile_context(pcre2_compile_context **context)
@@ -429,9 +430,9 @@ static void search_free(void *bytes, void *data)
 	free(bytes);
 }
 
-static pcre2_match_context *counting_context(struct search *search, pcre2_general_context *general)
+static pcre2_match_context *counting_context(struct search *search)
 {
-	pcre2_match_context *context = pcre2_match_context_create(general);
+	pcre2_match_context *context = pcre2_match_context_create(search->general);
 
 	if (!context)
 		return NULL;
@@ -442,13 +443,13 @@ static pcre2_match_context *counting_context(struct search *search, pcre2_genera
 	return context;
 }
 
-static enum pattern_answer run(struct search *search, pcre2_general_context *general,
-	const char *text, size_t len, size_t from, uint32_t options, pcre2_match_data *data)
+static enum pattern_answer run(struct search *search, const char *text, size_t len, size_t from,
+	uint32_t options, pcre2_match_data *data)
 {
 	__attribute__((cleanup(free_match_context))) pcre2_match_context *context = NULL;
 	int found;
 
-	context = counting_context(search, general);
+	context = counting_context(search);
 	if (!context)
 		return PATTERN_GAVE_UP;
 	found = pcre2_match(search->pattern->code, (PCRE2_SPTR)(text ? text : ""), len, from,
@@ -478,8 +479,9 @@ static enum pattern_answer find(struct search *search, const char *text, size_t 
 	}
 	search->work -= reading;
 	general = pcre2_general_context_create(search_alloc, search_free, search);
+	search->general = general;
 	data = general ? pcre2_match_data_create(1, general) : NULL;
-	answer = data ? run(search, general, text, len, span->end, options, data) : PATTERN_GAVE_UP;
+	answer = data ? run(search, text, len, span->end, options, data) : PATTERN_GAVE_UP;
 	*work = answer == PATTERN_GAVE_UP ? 0 : search->work;
 	if (answer == PATTERN_YES || answer == PATTERN_BEGUN) {
 		span->start = pcre2_get_ovector_pointer(data)[0];
