@@ -3,10 +3,12 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "daemon/loop/thread_work.h"
 #include "daemon/sessions/sessions.h"
 #include "daemon/workers/pool.h"
 #include "daemon/workers/runtime.h"
@@ -37,6 +39,7 @@ enum {
 
 static const char *const step_words[] = {
 	[STATES_REST] = "rest",
+	[STATES_SHRINK] = "shrink",
 	[STATES_OPEN] = "open",
 	[STATES_ROOM] = "room",
 	[STATES_PERMIT] = "permit",
@@ -245,6 +248,80 @@ static int empty_leaf(const struct session *session)
 		if (!is_taken(&session->states, i) && worker_leaf_is_empty(worker, i))
 			return (int)i;
 	return -1;
+}
+
+/* ---- memory --------------------------------------------------------------------------------- */
+
+/*
+ * Makes the kernel give up what it holds for a session and can get again, such as pages of files.  It may
+ * give up gigabytes of them however little is asked for, so that the loop cannot wait for it.  The thread
+ * has a descriptor of its own, because the slot may be closed meanwhile.
+ */
+struct shrinking {
+	struct session *session;
+	int fd;
+	uint64_t bytes;
+	void (*then)(struct session *session);
+};
+
+static void shrink(void *context)
+{
+	const struct shrinking *shrinking = context;
+
+	knobs_empty(shrinking->fd, shrinking->bytes);
+}
+
+static void on_shrunk(void *context)
+{
+	struct shrinking *shrinking = context;
+	struct session *session = shrinking->session;
+
+	if (session->end == SESSION_OPEN)
+		shrinking->then(session);
+	session_let_go(session);
+	close_fds(&shrinking->fd, 1);
+	free(shrinking);
+}
+
+/* -1: there is no knob for it, or no memory. */
+static int start_shrinking(struct session *session, const struct knobs *leaf, uint64_t bytes,
+	void (*then)(struct session *session))
+{
+	struct shrinking *shrinking = malloc(sizeof(*shrinking));
+
+	if (!shrinking)
+		return -1;
+	*shrinking = (struct shrinking){ session, knobs_emptier(leaf), bytes, then };
+	if (shrinking->fd < 0 || thread_work_start(session->sessions->thread_work, session->uid,
+					 shrink, on_shrunk, shrinking) < 0) {
+		close_fds(&shrinking->fd, 1);
+		free(shrinking);
+		return -1;
+	}
+	session_hold(session);
+	return 0;
+}
+
+/* By how much `wanted` is more than the session may still take. */
+static uint64_t lacking(const struct session *session, uint64_t wanted)
+{
+	return knobs_since(session->limits.memory_bytes, worker_memory(session->worker) + wanted);
+}
+
+/*
+ * Goes on with `then`.  Before that, if the session may not take `wanted` more, what the kernel can get
+ * again gives way in this leaf.
+ */
+static void make_room(struct session *session, const struct knobs *leaf, uint64_t wanted,
+	void (*then)(struct session *session))
+{
+	const uint64_t bytes = lacking(session, wanted);
+
+	timer_close(session->states.clock);
+	session->states.clock = NULL;
+	session->states.step = STATES_SHRINK;
+	if (!bytes || start_shrinking(session, leaf, bytes, then) < 0)
+		then(session);
 }
 
 /* ---- standing still ------------------------------------------------------------------------- */
@@ -541,25 +618,18 @@ static void find_leaf(struct session *session)
 		look_until(session, STATES_ROOM);
 }
 
-/* Pages that only cache files give way first. */
-static bool has_room(const struct session *session, uint64_t wanted)
+/* What a fork needs: without it, the worker runs out of memory, and the session ends. */
+static uint64_t fork_bytes(const struct session *session)
 {
-	const uint64_t most = session->limits.memory_bytes;
-	uint64_t held = worker_memory(session->worker);
-
-	if (held + wanted > most) {
-		worker_shrink(session->worker, held + wanted - most);
-		held = worker_memory(session->worker);
-	}
-	return held + wanted <= most;
+	return session->states.disk_bytes + FORK_BYTES + worker_memory(session->worker) / FORK_PART;
 }
 
-/* Whether the worker may fork without running out of memory, which would end the session. */
-static bool has_memory(const struct session *session)
+static void keep_if_room(struct session *session)
 {
-	const uint64_t held = worker_memory(session->worker);
-
-	return has_room(session, session->states.disk_bytes + FORK_BYTES + held / FORK_PART);
+	if (lacking(session, fork_bytes(session)))
+		give_up(session, "memory");
+	else
+		find_leaf(session);
 }
 
 void states_keep(struct session *session, uint32_t number)
@@ -578,10 +648,7 @@ void states_keep(struct session *session, uint32_t number)
 		drop_state(session, oldest_unpinned(states));
 	if (session->end != SESSION_OPEN)
 		return;
-	if (has_memory(session))
-		find_leaf(session);
-	else
-		give_up(session, "memory");
+	make_room(session, &session->worker->knobs, fork_bytes(session), keep_if_room);
 }
 
 /* ---- going back ----------------------------------------------------------------------------- */
@@ -624,23 +691,29 @@ void states_go_back(struct session *session, uint32_t number)
 	session->state = number;
 }
 
+static void limit_back(struct session *session)
+{
+	if (lacking(session, 0))
+		lose(session, "the state that was woken holds more memory than there is");
+	else if (worker_limit(session->worker, &session->limits) < 0)
+		lose(session, "its cgroup refuses its limits");
+	else
+		states_keep(session, session->states.number);
+}
+
+static void shrink_worker_back(struct session *session)
+{
+	make_room(session, &session->worker->knobs, 0, limit_back);
+}
+
 /*
  * While the worker before it died, the state had a limit that left out that worker's leaf.  Pages there
  * that other states share do not go with it.  So what there is now is compared.
  */
 static void settle_back(struct session *session)
 {
-	struct worker *worker = session->worker;
-	const uint64_t more = knobs_since(session->limits.memory_bytes, worker_memory(worker));
-
-	if (more)
-		worker_shrink_leaf(worker, session->states.made.leaf, more);
-	if (!has_room(session, 0))
-		lose(session, "the state that was woken holds more memory than there is");
-	else if (worker_limit(worker, &session->limits) < 0)
-		lose(session, "its cgroup refuses its limits");
-	else
-		states_keep(session, session->states.number);
+	make_room(session, &session->worker->leaves[session->states.made.leaf], 0,
+		shrink_worker_back);
 }
 
 static void look_whether_back(struct session *session, unsigned who)

@@ -27,6 +27,7 @@ struct worker;
 /* What is being done. */
 enum states_step {
 	STATES_REST,
+	STATES_SHRINK, /* the kernel takes memory back, on a thread: it can take seconds */
 	STATES_OPEN,   /* the spawner opens another leaf */
 	STATES_ROOM,   /* no leaf is empty yet: something dies in it */
 	STATES_PERMIT, /* the slot is asked to permit a fork */
