@@ -332,6 +332,8 @@ static void find_leaf(struct session *session);
 
 static void settle_back(struct session *session);
 
+static void wake_again(struct session *session);
+
 /* Whether the leaf of the worker before is empty.  A host without this knob kills the worker alone. */
 static bool is_killed_off(const struct session *session)
 {
@@ -339,6 +341,17 @@ static bool is_killed_off(const struct session *session)
 
 	return !knobs_hold(&worker->knobs, KNOB_KILL) ||
 	       worker_leaf_is_empty(worker, session->states.made.leaf);
+}
+
+/* Whether nothing but the state that was woken has files open. */
+static bool are_others_gone(const struct session *session)
+{
+	const struct worker *worker = session->worker;
+	bool gone = true;
+
+	for (unsigned i = 0; i < worker->leaf_count; i++)
+		gone = gone && worker_leaf_is_empty(worker, i);
+	return gone;
 }
 
 /*
@@ -353,13 +366,16 @@ static bool is_due(const struct session *session)
 		return empty_leaf(session) >= 0;
 	return worker_stands(session->worker) &&
 	       (step != STATES_BACK ||
-		       (knobs_pids_now(&session->worker->knobs) == 1 && is_killed_off(session)));
+		       (knobs_pids_now(&session->worker->knobs) == 1 && is_killed_off(session) &&
+			       (!session->states.no_room || are_others_gone(session))));
 }
 
 static void go_on(struct session *session)
 {
 	if (session->states.step == STATES_ROOM)
 		find_leaf(session);
+	else if (session->states.step == STATES_BACK && session->states.no_room)
+		wake_again(session);
 	else if (session->states.step == STATES_BACK)
 		settle_back(session);
 	else
@@ -678,6 +694,7 @@ void states_go_back(struct session *session, uint32_t number)
 
 	states->number = number;
 	states->said = 0;
+	states->no_room = states->is_last_wake = false;
 	if (!enter(session, STATES_WAKE))
 		return;
 	if (wake(session, find(states, number)) < 0 ||
@@ -721,6 +738,41 @@ static void look_whether_back(struct session *session, unsigned who)
 	session->states.said |= who;
 	if (session->states.said == (SAID_SLOT | SAID_STATE))
 		be_back(session);
+}
+
+/*
+ * Deleted files that other states have open, or the worker before, leave no room on the disk for the
+ * files of the state.  The session is where its client wants it, so the others are given up.
+ */
+static void make_room_for_files(struct session *session)
+{
+	struct states *states = &session->states;
+
+	log_event(LOG_LEVEL_NOTICE, "session.states_given_up", LOG_STR("session", session->id),
+		LOG_INT("states", states->count),
+		LOG_STR("why", "deleted files that are open leave no room on the disk"));
+	while (states->count && session->end == SESSION_OPEN)
+		drop_state(session, 0);
+	if (session->end != SESSION_OPEN)
+		return;
+	states->no_room = true;
+	look_whether_back(session, SAID_STATE);
+}
+
+/* Nothing else of the session lives any more. */
+static void wake_again(struct session *session)
+{
+	struct states *states = &session->states;
+
+	states->said = SAID_SLOT;
+	states->no_room = false;
+	states->is_last_wake = true;
+	if (!enter(session, STATES_WAKE))
+		return;
+	session->worker->job_messages = 0;
+	if (worker_hold_still(session->worker, false) < 0 ||
+		worker_send_word(session->worker, JOB_WAKE, NULL, 0) < 0)
+		lose(session, "its cgroup cannot go on, or its job socket is closed");
 }
 
 /* If the worker before it has died meanwhile, the slot has said so before this. */
@@ -801,6 +853,8 @@ static const char *trouble_of(const struct job_head *head)
 {
 	if (head->kind == JOB_AGREED && head->exit_code == KEPT_NOT_BACK)
 		return "the process says that it could not put its files back";
+	if (head->kind == JOB_AGREED && head->exit_code == KEPT_NO_ROOM)
+		return "the process says that the disk has no room for its files";
 	return "the process says that it could not do it";
 }
 
@@ -810,6 +864,9 @@ void states_on_job(struct session *session, const struct job_head *head)
 
 	if (head->kind == JOB_AGREED && head->exit_code == KEPT_NO_FORK && step == STATES_FORK)
 		worker_has_not_forked(session);
+	else if (head->kind == JOB_AGREED && head->exit_code == KEPT_NO_ROOM &&
+		 step == STATES_WAKE && !session->states.is_last_wake)
+		make_room_for_files(session);
 	else if (head->kind != JOB_AGREED || head->exit_code != KEPT_WELL)
 		lose(session, trouble_of(head));
 	else if (step == STATES_FORK)
