@@ -493,6 +493,7 @@ static int start_parts(struct server *server, const struct server_options *optio
 	server->sessions.on_end = session_record_end;
 	server->sessions.on_spent = session_spent;
 	server->sessions.context = &server->services;
+	server->sessions.thread_work = &server->thread_work;
 	reload_ready(&server->reload);
 	if (meet_spawner(server, options, err) < 0 || method_setup(err) < 0)
 		return -1;

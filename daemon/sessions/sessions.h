@@ -28,6 +28,7 @@
 struct config;
 struct conn;
 struct session;
+struct thread_work;
 
 /* A cell's place in its session.  Begins as zeros. */
 struct session_turn {
@@ -106,9 +107,10 @@ struct sessions {
 	/* cpu time that no cell's record has: its code runs when a state is kept or gone back to */
 	void (*on_spent)(void *context, const struct session *session, uint64_t cpu_us);
 	void *context;
+	struct thread_work *thread_work;
 };
 
-/* The owner sets the last three fields. */
+/* The owner sets the last four fields. */
 void sessions_init(struct sessions *sessions, uv_loop_t *loop, const struct config *config);
 
 /* Takes other settings, for sessions that open from now on. */

@@ -3,10 +3,12 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "daemon/loop/thread_work.h"
 #include "daemon/sessions/sessions.h"
 #include "daemon/workers/pool.h"
 #include "daemon/workers/runtime.h"
@@ -37,6 +39,7 @@ enum {
 
 static const char *const step_words[] = {
 	[STATES_REST] = "rest",
+	[STATES_SHRINK] = "shrink",
 	[STATES_OPEN] = "open",
 	[STATES_ROOM] = "room",
 	[STATES_PERMIT] = "permit",
@@ -247,6 +250,80 @@ static int empty_leaf(const struct session *session)
 	return -1;
 }
 
+/* ---- memory --------------------------------------------------------------------------------- */
+
+/*
+ * Makes the kernel give up what it holds for a session and can get again, such as pages of files.  It may
+ * give up gigabytes of them however little is asked for, so that the loop cannot wait for it.  The thread
+ * has a descriptor of its own, because the slot may be closed meanwhile.
+ */
+struct shrinking {
+	struct session *session;
+	int fd;
+	uint64_t bytes;
+	void (*then)(struct session *session);
+};
+
+static void shrink(void *context)
+{
+	const struct shrinking *shrinking = context;
+
+	knobs_empty(shrinking->fd, shrinking->bytes);
+}
+
+static void on_shrunk(void *context)
+{
+	struct shrinking *shrinking = context;
+	struct session *session = shrinking->session;
+
+	if (session->end == SESSION_OPEN)
+		shrinking->then(session);
+	session_let_go(session);
+	close_fds(&shrinking->fd, 1);
+	free(shrinking);
+}
+
+/* -1: there is no knob for it, or no memory. */
+static int start_shrinking(struct session *session, const struct knobs *leaf, uint64_t bytes,
+	void (*then)(struct session *session))
+{
+	struct shrinking *shrinking = malloc(sizeof(*shrinking));
+
+	if (!shrinking)
+		return -1;
+	*shrinking = (struct shrinking){ session, knobs_emptier(leaf), bytes, then };
+	if (shrinking->fd < 0 || thread_work_start(session->sessions->thread_work, session->uid,
+					 shrink, on_shrunk, shrinking) < 0) {
+		close_fds(&shrinking->fd, 1);
+		free(shrinking);
+		return -1;
+	}
+	session_hold(session);
+	return 0;
+}
+
+/* By how much `wanted` is more than the session may still take. */
+static uint64_t lacking(const struct session *session, uint64_t wanted)
+{
+	return knobs_since(session->limits.memory_bytes, worker_memory(session->worker) + wanted);
+}
+
+/*
+ * Goes on with `then`.  Before that, if the session may not take `wanted` more, what the kernel can get
+ * again gives way in this leaf.
+ */
+static void make_room(struct session *session, const struct knobs *leaf, uint64_t wanted,
+	void (*then)(struct session *session))
+{
+	const uint64_t bytes = lacking(session, wanted);
+
+	timer_close(session->states.clock);
+	session->states.clock = NULL;
+	session->states.step = STATES_SHRINK;
+	if (!bytes || start_shrinking(session, leaf, bytes, then) < 0)
+		then(session);
+}
+
 /* ---- standing still ------------------------------------------------------------------------- */
 
 static void look_again(void *owner);
@@ -255,6 +332,8 @@ static void find_leaf(struct session *session);
 
 static void settle_back(struct session *session);
 
+static void wake_again(struct session *session);
+
 /* Whether the leaf of the worker before is empty.  A host without this knob kills the worker alone. */
 static bool is_killed_off(const struct session *session)
 {
@@ -262,6 +341,17 @@ static bool is_killed_off(const struct session *session)
 
 	return !knobs_hold(&worker->knobs, KNOB_KILL) ||
 	       worker_leaf_is_empty(worker, session->states.made.leaf);
+}
+
+/* Whether nothing but the state that was woken has files open. */
+static bool are_others_gone(const struct session *session)
+{
+	const struct worker *worker = session->worker;
+	bool gone = true;
+
+	for (unsigned i = 0; i < worker->leaf_count; i++)
+		gone = gone && worker_leaf_is_empty(worker, i);
+	return gone;
 }
 
 /*
@@ -276,13 +366,16 @@ static bool is_due(const struct session *session)
 		return empty_leaf(session) >= 0;
 	return worker_stands(session->worker) &&
 	       (step != STATES_BACK ||
-		       (knobs_pids_now(&session->worker->knobs) == 1 && is_killed_off(session)));
+		       (knobs_pids_now(&session->worker->knobs) == 1 && is_killed_off(session) &&
+			       (!session->states.no_room || are_others_gone(session))));
 }
 
 static void go_on(struct session *session)
 {
 	if (session->states.step == STATES_ROOM)
 		find_leaf(session);
+	else if (session->states.step == STATES_BACK && session->states.no_room)
+		wake_again(session);
 	else if (session->states.step == STATES_BACK)
 		settle_back(session);
 	else
@@ -541,25 +634,18 @@ static void find_leaf(struct session *session)
 		look_until(session, STATES_ROOM);
 }
 
-/* Pages that only cache files give way first. */
-static bool has_room(const struct session *session, uint64_t wanted)
+/* What a fork needs: without it, the worker runs out of memory, and the session ends. */
+static uint64_t fork_bytes(const struct session *session)
 {
-	const uint64_t most = session->limits.memory_bytes;
-	uint64_t held = worker_memory(session->worker);
-
-	if (held + wanted > most) {
-		worker_shrink(session->worker, held + wanted - most);
-		held = worker_memory(session->worker);
-	}
-	return held + wanted <= most;
+	return session->states.disk_bytes + FORK_BYTES + worker_memory(session->worker) / FORK_PART;
 }
 
-/* Whether the worker may fork without running out of memory, which would end the session. */
-static bool has_memory(const struct session *session)
+static void keep_if_room(struct session *session)
 {
-	const uint64_t held = worker_memory(session->worker);
-
-	return has_room(session, session->states.disk_bytes + FORK_BYTES + held / FORK_PART);
+	if (lacking(session, fork_bytes(session)))
+		give_up(session, "memory");
+	else
+		find_leaf(session);
 }
 
 void states_keep(struct session *session, uint32_t number)
@@ -578,10 +664,7 @@ void states_keep(struct session *session, uint32_t number)
 		drop_state(session, oldest_unpinned(states));
 	if (session->end != SESSION_OPEN)
 		return;
-	if (has_memory(session))
-		find_leaf(session);
-	else
-		give_up(session, "memory");
+	make_room(session, &session->worker->knobs, fork_bytes(session), keep_if_room);
 }
 
 /* ---- going back ----------------------------------------------------------------------------- */
@@ -611,6 +694,7 @@ void states_go_back(struct session *session, uint32_t number)
 
 	states->number = number;
 	states->said = 0;
+	states->no_room = states->is_last_wake = false;
 	if (!enter(session, STATES_WAKE))
 		return;
 	if (wake(session, find(states, number)) < 0 ||
@@ -624,23 +708,29 @@ void states_go_back(struct session *session, uint32_t number)
 	session->state = number;
 }
 
+static void limit_back(struct session *session)
+{
+	if (lacking(session, 0))
+		lose(session, "the state that was woken holds more memory than there is");
+	else if (worker_limit(session->worker, &session->limits) < 0)
+		lose(session, "its cgroup refuses its limits");
+	else
+		states_keep(session, session->states.number);
+}
+
+static void shrink_worker_back(struct session *session)
+{
+	make_room(session, &session->worker->knobs, 0, limit_back);
+}
+
 /*
  * While the worker before it died, the state had a limit that left out that worker's leaf.  Pages there
  * that other states share do not go with it.  So what there is now is compared.
  */
 static void settle_back(struct session *session)
 {
-	struct worker *worker = session->worker;
-	const uint64_t more = knobs_since(session->limits.memory_bytes, worker_memory(worker));
-
-	if (more)
-		worker_shrink_leaf(worker, session->states.made.leaf, more);
-	if (!has_room(session, 0))
-		lose(session, "the state that was woken holds more memory than there is");
-	else if (worker_limit(worker, &session->limits) < 0)
-		lose(session, "its cgroup refuses its limits");
-	else
-		states_keep(session, session->states.number);
+	make_room(session, &session->worker->leaves[session->states.made.leaf], 0,
+		shrink_worker_back);
 }
 
 static void look_whether_back(struct session *session, unsigned who)
@@ -648,6 +738,41 @@ static void look_whether_back(struct session *session, unsigned who)
 	session->states.said |= who;
 	if (session->states.said == (SAID_SLOT | SAID_STATE))
 		be_back(session);
+}
+
+/*
+ * Deleted files that other states have open, or the worker before, leave no room on the disk for the
+ * files of the state.  The session is where its client wants it, so the others are given up.
+ */
+static void make_room_for_files(struct session *session)
+{
+	struct states *states = &session->states;
+
+	log_event(LOG_LEVEL_NOTICE, "session.states_given_up", LOG_STR("session", session->id),
+		LOG_INT("states", states->count),
+		LOG_STR("why", "deleted files that are open leave no room on the disk"));
+	while (states->count && session->end == SESSION_OPEN)
+		drop_state(session, 0);
+	if (session->end != SESSION_OPEN)
+		return;
+	states->no_room = true;
+	look_whether_back(session, SAID_STATE);
+}
+
+/* Nothing else of the session lives any more. */
+static void wake_again(struct session *session)
+{
+	struct states *states = &session->states;
+
+	states->said = SAID_SLOT;
+	states->no_room = false;
+	states->is_last_wake = true;
+	if (!enter(session, STATES_WAKE))
+		return;
+	session->worker->job_messages = 0;
+	if (worker_hold_still(session->worker, false) < 0 ||
+		worker_send_word(session->worker, JOB_WAKE, NULL, 0) < 0)
+		lose(session, "its cgroup cannot go on, or its job socket is closed");
 }
 
 /* If the worker before it has died meanwhile, the slot has said so before this. */
@@ -728,6 +853,8 @@ static const char *trouble_of(const struct job_head *head)
 {
 	if (head->kind == JOB_AGREED && head->exit_code == KEPT_NOT_BACK)
 		return "the process says that it could not put its files back";
+	if (head->kind == JOB_AGREED && head->exit_code == KEPT_NO_ROOM)
+		return "the process says that the disk has no room for its files";
 	return "the process says that it could not do it";
 }
 
@@ -737,6 +864,9 @@ void states_on_job(struct session *session, const struct job_head *head)
 
 	if (head->kind == JOB_AGREED && head->exit_code == KEPT_NO_FORK && step == STATES_FORK)
 		worker_has_not_forked(session);
+	else if (head->kind == JOB_AGREED && head->exit_code == KEPT_NO_ROOM &&
+		 step == STATES_WAKE && !session->states.is_last_wake)
+		make_room_for_files(session);
 	else if (head->kind != JOB_AGREED || head->exit_code != KEPT_WELL)
 		lose(session, trouble_of(head));
 	else if (step == STATES_FORK)

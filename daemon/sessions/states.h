@@ -27,6 +27,7 @@ struct worker;
 /* What is being done. */
 enum states_step {
 	STATES_REST,
+	STATES_SHRINK, /* the kernel takes memory back, on a thread: it can take seconds */
 	STATES_OPEN,   /* the spawner opens another leaf */
 	STATES_ROOM,   /* no leaf is empty yet: something dies in it */
 	STATES_PERMIT, /* the slot is asked to permit a fork */
@@ -56,6 +57,8 @@ struct states {
 	uint64_t disk_bytes;    /* the files of the session, after its last cell */
 	bool disk_was_full;     /* by them */
 	bool is_back;           /* the session has gone back to it: it is to be kept again */
+	bool no_room;           /* it could not put its files back, and is to be woken again */
+	bool is_last_wake;      /* then it is lost */
 	unsigned said;          /* who has said that the state is kept, one bit each */
 	enum kept_why files;    /* what the new state says */
 	bool no_fork;           /* the worker says that it could not */

@@ -813,16 +813,6 @@ void worker_forget_refusals(struct worker *worker)
 	worker->before.pids_refused = now.pids_refused;
 }
 
-void worker_shrink(struct worker *worker, uint64_t bytes)
-{
-	knobs_empty(worker->knobs.fds[KNOB_MEMORY_EMPTY], bytes);
-}
-
-void worker_shrink_leaf(struct worker *worker, unsigned leaf, uint64_t bytes)
-{
-	knobs_empty(worker->leaves[leaf].fds[KNOB_MEMORY_EMPTY], bytes);
-}
-
 static int limit_beside(struct worker *worker, const struct job_limits *limits, int dying)
 {
 	worker->knobs.held_bytes = held_elsewhere(worker, dying);

@@ -214,12 +214,6 @@ uint64_t worker_take_cpu_us(struct worker *worker);
 /* The processes that it was refused were not the program's. */
 void worker_forget_refusals(struct worker *worker);
 
-/* Makes the kernel give up so much that it holds for the worker and can get again, such as pages of files. */
-void worker_shrink(struct worker *worker, uint64_t bytes);
-
-/* The same for a leaf in which nothing lives any more. */
-void worker_shrink_leaf(struct worker *worker, unsigned leaf, uint64_t bytes);
-
 /* Sends JOB_KEEP or JOB_WAKE.  Takes the descriptors. */
 int worker_send_word(struct worker *worker, enum job_kind kind, const int *fds, unsigned fd_count);
 

@@ -285,6 +285,7 @@ enum kept_why {
 	KEPT_NO_FORK,
 	KEPT_NO_FILES, /* the files are too large or too many, or there is no memory for them */
 	KEPT_NOT_BACK, /* JOB_WAKE: the files could not be put back */
+	KEPT_NO_ROOM,  /* JOB_WAKE: the disk has no room for them; it awaits JOB_WAKE again */
 	KEPT_WHY_COUNT,
 };
 

@@ -74,14 +74,39 @@ static void forget_signals(int sock)
 		;
 }
 
+/*
+ * Deleted files that other states have open are still on the disk.  When it has no room, ced gives those
+ * states up, and wakes this one again.
+ */
+static void put_back(int sock, const struct snapshot *snapshot)
+{
+	static char anew[ANEW_BYTES];
+	struct err err;
+	size_t len;
+	int result;
+
+	do {
+		err = (struct err){ .code = ERR_NONE };
+		len = 0;
+		if (joblink_wait_word(sock, JOB_WAKE) < 0)
+			child_exit(1);
+		result = snapshot_put_back(snapshot, anew, sizeof(anew), &len, &err);
+		if (result < 0 && err.sys_errno == ENOSPC)
+			say(sock, KEPT_NO_ROOM, NULL, 0);
+	} while (result < 0 && err.sys_errno == ENOSPC);
+	if (result < 0) {
+		say(sock, KEPT_NOT_BACK, err.text, strlen(err.text));
+		child_exit(1);
+	}
+	say(sock, KEPT_WELL, anew, len);
+}
+
 /* In the child.  Returns when it goes on. */
 static void stand(int sock, int job, int hello)
 {
 	static const char *const roots[] = { JAIL_WORK_DIR, JAIL_TMP_DIR, NULL };
-	static char anew[ANEW_BYTES];
 	struct err err = ERR_INIT;
 	struct snapshot *snapshot;
-	size_t len = 0;
 
 	take_job_socket(sock, job);
 	snapshot = snapshot_take(roots, &err);
@@ -89,14 +114,8 @@ static void stand(int sock, int job, int hello)
 	if (send(hello, "", 1, MSG_NOSIGNAL) != 1)
 		child_exit(1);
 	close(hello);
-	if (joblink_wait_word(sock, JOB_WAKE) < 0)
-		child_exit(1);
-	if (snapshot_put_back(snapshot, anew, sizeof(anew), &len, &err) < 0) {
-		say(sock, KEPT_NOT_BACK, err.text, strlen(err.text));
-		child_exit(1);
-	}
+	put_back(sock, snapshot);
 	snapshot_free(snapshot);
-	say(sock, KEPT_WELL, anew, len);
 	forget_signals(sock);
 }
 

@@ -668,15 +668,16 @@ static int empty_nameless(const struct snapshot *snapshot, struct err *err)
 static int write_nameless(const struct offset *offset, struct err *err)
 {
 	const int flags = fcntl(offset->fd, F_GETFL);
+	int result = 0;
 
 	if (flags < 0 || (flags & O_APPEND && fcntl(offset->fd, F_SETFL, flags & ~O_APPEND) < 0))
 		return err_sys(err, "flags of a deleted file");
 	if (ftruncate(offset->fd, (off_t)offset->copy.len) < 0 ||
 		write_pages(offset->fd, &offset->copy) < 0)
-		return err_sys(err, "write a deleted file");
+		result = err_sys(err, "write a deleted file");
 	if (flags & O_APPEND && fcntl(offset->fd, F_SETFL, flags) < 0)
 		return err_sys(err, "flags of a deleted file");
-	return 0;
+	return result;
 }
 
 /* Contents and places of what is open. */

@@ -151,6 +151,27 @@ for what, code in {
                     "open('/work/a', 'rb').read() == b'a' * (4 << 20))"), "['a', 'hole', 'z'] [4, 28, 4] [] True", "... and has the files that it had")
 session.close()
 
+# A deleted file that another state has open is still on the disk.
+FILL = "import os, tempfile\nos.remove('/work/a')\nfile = tempfile.TemporaryFile()\ntry:\n    while True: file.write(b'z' * (1 << 20)); file.flush()\nexcept OSError: pass\n"
+LOOK = "import os\nprint(os.listdir('/work'), set(open('/work/a', 'rb').read()), os.path.getsize('/work/a') >> 20, x)"
+for what, answer in {
+    "a rollback": lambda session: session.back(1) and session.said(LOOK),
+    "a cell with `from`": lambda session: session.cell(LOOK, **{"from": 1})["stdout"].strip(),
+}.items():
+    session = Session(3, disk_bytes=32 * MB)
+    session.cell("x = 1\nopen('/work/a', 'wb').write(b'a' * (10 << 20))")
+    session.row()
+    eq(session.cell(FILL + "x = 2")["outcome"], "ok", "a cell fills the disk with a deleted file")
+    eq(session.row().get("kept"), [1, 2], "and its state is kept")
+    eq(answer(session), "['a'] {97} 10 1", f"{what} goes back to the files before that")
+    row = session.row()
+    ok(row.get("kept") and 2 not in row["kept"], "the state that has the deleted file is given up", row)
+    session.cell("x = 5")
+    session.row()
+    session.back(1)
+    eq(session.said("print(x)"), "1", "and the session keeps states as before")
+    session.close()
+
 # What a thread writes into a mapped file while the session goes back is not in the file.
 session = Session(3)
 session.cell("import mmap, os, threading\nopen('/work/m', 'wb').write(b'a' * 65536)\nfile = open('/work/m', 'r+b')\nview = mmap.mmap(file.fileno(), 65536)")

@@ -1,6 +1,9 @@
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include "daemon/loop/thread_work.h"
 #include "daemon/sessions/sessions.h"
 #include "daemon/settings/config_file.h"
 #include "proto/base/clock.h"
@@ -16,6 +19,7 @@
 static uv_loop_t loop;
 static struct config config; /* too large for a stack */
 static struct sessions sessions;
+static struct thread_work threads;
 
 /* Cells whose turn has come after they waited, and sessions that have ended, in order. */
 static struct session_turn *turns[16];
@@ -51,6 +55,8 @@ static void begin(void)
 	sessions_init(&sessions, &loop, &config);
 	sessions.on_end = on_end;
 	sessions.context = &sessions;
+	thread_work_init(&threads, &loop);
+	sessions.thread_work = &threads;
 	turn_count = 0;
 	end_count = 0;
 }
@@ -301,6 +307,84 @@ TEST(pinned_states_leave_a_place_for_the_newest)
 	CHECK(!states_may_pin(&states, 1));
 	states_init(&states, 0);
 	CHECK(!states_may_pin(&states, 1));
+}
+
+/* Files in the place of those of a cgroup. */
+static int knob_with(const char *text)
+{
+	int fd = memfd_create("knob", MFD_CLOEXEC);
+
+	if (fd < 0 || write(fd, text, strlen(text)) < 0)
+		abort();
+	return fd;
+}
+
+/* Has one process and 600 bytes of memory, and another leaf, in which something dies. */
+static void take_knobs(struct worker *worker)
+{
+	memset(worker, 0, sizeof(*worker));
+	knobs_init(&worker->knobs);
+	knobs_init(&worker->leaves[0]);
+	worker->knobs.fds[KNOB_PIDS_NOW] = knob_with("1");
+	worker->knobs.fds[KNOB_MEMORY_NOW] = knob_with("600");
+	worker->knobs.fds[KNOB_MEMORY_EMPTY] = knob_with("none");
+	worker->leaves[0].fds[KNOB_PIDS_NOW] = knob_with("1");
+	worker->leaf_count = 1;
+}
+
+static void end_and_give_knobs(struct session *session, struct worker *worker)
+{
+	session->worker = NULL; /* it has no slot that could be given back */
+	session_end(session, SESSION_CLOSED);
+	knobs_done(&worker->knobs);
+	knobs_done(&worker->leaves[0]);
+}
+
+TEST(memory_is_taken_back_on_a_thread_before_a_state_is_kept)
+{
+	static struct worker worker;
+	struct session *session;
+	char text[24] = "";
+	int asked;
+
+	begin();
+	session = open_one();
+	take_knobs(&worker);
+	asked = worker.knobs.fds[KNOB_MEMORY_EMPTY];
+	session->worker = &worker;
+	session->limits.memory_bytes = 500;
+	states_keep(session, 1);
+	CHECK_EQ_INT(session->states.step, STATES_SHRINK);
+	while (session->states.step == STATES_SHRINK && uv_run(&loop, UV_RUN_ONCE))
+		;
+	CHECK(pread(asked, text, sizeof(text) - 1, 0) > 0 && strtoull(text, NULL, 10) > 100);
+	CHECK_EQ_INT(session->states.step, STATES_REST);
+	CHECK_STR(session->states.why_not, "memory"); /* as there is no more room than before */
+
+	states_keep(session, 1);
+	CHECK_EQ_INT(session->states.step, STATES_SHRINK);
+	session->limits.memory_bytes = (uint64_t)1 << 30;
+	while (session->states.step == STATES_SHRINK && uv_run(&loop, UV_RUN_ONCE))
+		;
+	CHECK_EQ_INT(session->states.step, STATES_ROOM); /* it goes on */
+	end_and_give_knobs(session, &worker);
+	finish();
+}
+
+TEST(a_session_ends_while_memory_is_taken_back)
+{
+	static struct worker worker;
+	struct session *session;
+
+	begin();
+	session = open_one();
+	take_knobs(&worker);
+	session->worker = &worker;
+	states_keep(session, 1);
+	CHECK_EQ_INT(session->states.step, STATES_SHRINK);
+	end_and_give_knobs(session, &worker);
+	CHECK_EQ_INT(end_count, 1);
+	finish(); /* in which the thread ends, with a descriptor of its own */
 }
 
 TEST(each_end_has_a_word)
