@@ -115,6 +115,12 @@ bool facts_say_no_process(const struct facts *facts)
 		       !strcmp(message, "can't start new thread"));
 }
 
+bool facts_say_refused(const struct facts *facts)
+{
+	return facts->is_later && facts->done && !facts->began && facts->error &&
+	       !facts->error_is_syntax;
+}
+
 bool facts_say_no_space(const struct facts *facts)
 {
 	const char *message = value_as_text(value_get(facts->error, "message"));

@@ -140,6 +140,36 @@ TEST(a_syntax_error_counts_only_before_the_program_began)
 	arena_done(&arena);
 }
 
+TEST(a_later_cell_whose_files_cannot_be_written_did_not_run_if_nothing_was_seen_of_it)
+{
+	struct facts facts = running();
+	struct value *message;
+	struct arena arena;
+
+	arena_init(&arena, 65536);
+	facts.is_later = true;
+	facts.began = false;
+	facts.error = error_of(&arena, "FilesError");
+	facts.done = true;
+	facts.done_code = 1;
+	expect(&facts, OUTCOME_EXCEPTION, RAN_NO);
+	facts.stderr_total = 1;
+	expect(&facts, OUTCOME_EXCEPTION, RAN_UNKNOWN); /* an earlier cell has said so */
+	facts.stderr_total = 0;
+	facts.connects = true;
+	expect(&facts, OUTCOME_EXCEPTION, RAN_UNKNOWN);
+	facts.connects = false;
+	facts.began = true;
+	expect(&facts, OUTCOME_EXCEPTION, RAN_YES);
+	facts.began = false;
+	message = value_map(&arena);
+	value_map_put(
+		&arena, message, "message", value_text(&arena, "stdin: No space left on device"));
+	facts.error = message;
+	expect(&facts, OUTCOME_DISK_LIMIT, RAN_NO);
+	arena_done(&arena);
+}
+
 TEST(a_limit_that_killed_outranks_whatever_was_said_inside)
 {
 	static const struct {
