@@ -230,6 +230,12 @@ print(found)
 eq(s.cell(look)["stdout"], str([0o444] + [True, True, "before"] * 4) + "\n", "and comes back with the modes of its folders, and what is in them")
 s.close()
 
+s = Session(limits={"disk_bytes": 8 << 20})
+s.cell("import os, sqlite3\nwith open('a', 'wb') as file:\n    for _ in range(2048): os.write(file.fileno(), b'x' * 4096)")
+result = s.cell("sqlite3.connect('base').execute('create table t (x)')")
+eq((result["outcome"], result["error"]["type"]), ("disk_limit", "sqlite3.OperationalError"), "a disk that was full before is told, too, as SQLite says it")
+s.close()
+
 # ---- random numbers, generators, and what else an interpreter has ----------------------------------
 
 s = Session()
