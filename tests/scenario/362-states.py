@@ -236,6 +236,14 @@ result = s.cell("sqlite3.connect('base').execute('create table t (x)')")
 eq((result["outcome"], result["error"]["type"]), ("disk_limit", "sqlite3.OperationalError"), "a disk that was full before is told, too, as SQLite says it")
 s.close()
 
+s = Session()
+s.cell("import signal; caught = []; signal.signal(signal.SIGUSR1, lambda *_: caught.append(1)); signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])\n"
+       "signal.raise_signal(signal.SIGUSR1); signal.setitimer(signal.ITIMER_REAL, 1000)")
+eq(s.value("signal.getitimer(signal.ITIMER_REAL)[0] > 0, signal.SIGUSR1 in signal.sigpending()"), "True True", "timers and pending signals stay from cell to cell")
+s.rollback(1)
+eq(s.value("signal.getitimer(signal.ITIMER_REAL)[0], signal.sigpending(), caught"), "0.0 set() []", "and are not kept with a state")
+s.close()
+
 # ---- random numbers, generators, and what else an interpreter has ----------------------------------
 
 s = Session()
