@@ -4,6 +4,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "proto/base/container.h"
+
 const char *canceled_words(enum kill_reason why)
 {
 	switch ((int)why) {
@@ -115,11 +117,25 @@ bool facts_say_no_process(const struct facts *facts)
 		       !strcmp(message, "can't start new thread"));
 }
 
+bool facts_say_refused(const struct facts *facts)
+{
+	return facts->is_later && facts->done && !facts->began && facts->error &&
+	       !facts->error_is_syntax;
+}
+
 bool facts_say_no_space(const struct facts *facts)
 {
+	static const char *const phrases[] = {
+		"No space left on device", "ENOSPC",
+		"disk is full",    /* SQLite: "database or disk is full" */
+		" requested and ", /* numpy: "1000 requested and 0 written" */
+	};
 	const char *message = value_as_text(value_get(facts->error, "message"));
 
-	return message && (strstr(message, "No space left on device") || strstr(message, "ENOSPC"));
+	for (size_t i = 0; message && i < COUNT_OF(phrases); i++)
+		if (strstr(message, phrases[i]))
+			return true;
+	return false;
 }
 
 const struct slotmsg_refused *facts_ended_for(const struct facts *facts)

@@ -34,6 +34,7 @@ struct facts {
 	int64_t gone_us; /* from the kill until its death was seen; 0: not yet */
 	bool job_sent;
 	bool is_later; /* its process has run cells of its session before, and says what they want */
+	bool connects; /* it may connect to hosts, of which nothing is counted here */
 	bool began;    /* the harness sent this before any user code ran */
 	bool failed;   /* the harness could not begin: see failure */
 	const char *failure;
@@ -82,6 +83,12 @@ bool facts_left_with(const struct facts *facts, int *ret_code);
 
 /* Whether the program ended without an exit code, or with one that is not 0. */
 bool facts_went_wrong(const struct facts *facts);
+
+/*
+ * Whether the session's process says that a later cell could not begin, because its files or its
+ * stdin could not be written.
+ */
+bool facts_say_refused(const struct facts *facts);
 
 /* Whether the program's error says that the disk is full. */
 bool facts_say_no_space(const struct facts *facts);

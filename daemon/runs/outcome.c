@@ -43,6 +43,13 @@ static void set_reason(struct judgement *judgement, const char *format, ...)
 	judgement->result->reason = arena_strdup(judgement->arena, text);
 }
 
+static const char *error_message(const struct judgement *judgement)
+{
+	const char *message = value_as_text(value_get(judgement->facts->error, "message"));
+
+	return message ? message : "";
+}
+
 /* ---- the rules, first match counts ---------------------------------------------------------- */
 
 static bool is_canceled(struct judgement *j)
@@ -134,10 +141,25 @@ static bool is_memory_limit(struct judgement *j)
 	return true;
 }
 
+/*
+ * Cells before it may say so of a cell that did run.  It had no tools then, since they are there for
+ * one that has begun.  So it can have done something outside its session only by what it wrote, or
+ * over the network.
+ */
+static enum ran what_ran_refused(const struct facts *facts)
+{
+	bool was_silent = !facts->stdout_total && !facts->stderr_total && !facts->display_total &&
+			  !facts->connects;
+
+	return was_silent ? RAN_NO : RAN_UNKNOWN;
+}
+
 static enum ran what_ran(const struct facts *facts, enum outcome outcome)
 {
 	if (!facts->job_sent)
 		return RAN_NO;
+	if (facts_say_refused(facts))
+		return what_ran_refused(facts);
 	/* Cells before it may speak for the process, and they say that it did not run. */
 	if (facts->is_later && (outcome == OUTCOME_SYNTAX_ERROR || !(facts->began || facts->done)))
 		return RAN_UNKNOWN;
@@ -292,15 +314,23 @@ static bool is_disk_limit(struct judgement *j)
 	const struct facts *facts = j->facts;
 	bool full = (facts->disk_full || facts->inodes_full) &&
 		    (!facts->disk_was_full || facts_say_no_space(facts));
+	/* What there was no room for is not there at the end. */
+	bool refused = facts_say_refused(facts) && facts_say_no_space(facts);
 
-	if (!facts_went_wrong(facts) ||
-		(!facts_died_by(facts, SIGXFSZ) && !(full && (facts->error || facts->speechless))))
+	if (!facts_went_wrong(facts) || (!refused && !facts_died_by(facts, SIGXFSZ) &&
+						!(full && (facts->error || facts->speechless))))
 		return false;
 	note_text(j, "limit", facts->inodes_full && !facts->disk_full ? "inodes" : "disk_bytes");
 	note_int(j, "limit_bytes", j->limits->disk_bytes);
 	note_int(j, "used_bytes", facts->disk_bytes);
 	note_int(j, "limit_inodes", j->limits->inodes);
 	note_int(j, "used_inodes", facts->inodes);
+	if (refused) {
+		set_reason(j,
+			"It did not begin, because its files and stdin have no room on the session's disk: %s",
+			error_message(j));
+		return true;
+	}
 	set_reason(j,
 		"It filled its disk (%" PRIu64 " of %" PRIu64 " bytes, %" PRIu64 " of %" PRIu64
 		" files), and failed.",
@@ -372,7 +402,6 @@ static const char *place_of(struct judgement *j)
 static bool is_exception(struct judgement *j)
 {
 	const char *type = value_as_text(value_get(j->facts->error, "type"));
-	const char *message = value_as_text(value_get(j->facts->error, "message"));
 	const char *place;
 
 	if (!j->facts->error || !facts_went_wrong(j->facts))
@@ -381,9 +410,15 @@ static bool is_exception(struct judgement *j)
 		note_text(j, "limit", "open_files");
 		note_int(j, "limit_files", j->limits->open_files);
 	}
+	if (facts_say_refused(j->facts)) {
+		set_reason(j,
+			"It did not begin, because its files or stdin could not be written: %s",
+			error_message(j));
+		return true;
+	}
 	place = place_of(j);
 	set_reason(j, "Uncaught %s%s: %s", type ? type : "exception", place ? place : "",
-		message ? message : "");
+		error_message(j));
 	return true;
 }
 

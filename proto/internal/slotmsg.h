@@ -233,7 +233,10 @@ enum job_kind {
 	JOB_READY,
 	JOB_FAILED, /* worker -> ced: could not begin the job; body = one sentence */
 	JOB_BEGUN,  /* worker -> ced: the program compiled and is about to run; no body */
-	/* worker -> ced: body = JSON {type,message,line,column,frames,text,syntax:bool} */
+	/*
+	 * worker -> ced: body = JSON {type,message,line,column,frames,text,syntax:bool}.  Without
+	 * JOB_BEGUN before it, and not `syntax`: why a later cell of a session cannot begin
+	 */
 	JOB_ERROR,
 	/*
 	 * worker -> ced: exit_code is what the process would exit with; no body.  Of a cell it is

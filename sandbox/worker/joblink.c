@@ -1,6 +1,7 @@
 #include "sandbox/worker/joblink.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -13,6 +14,8 @@
 
 /* Most jobs fit, and come with their head in the first read. */
 #define SMALL_BODY 16384
+
+#define QUOTED_BYTES 6 /* the most that a byte takes as JSON */
 
 static struct {
 	struct job_head head;
@@ -189,6 +192,37 @@ void joblink_fail(int sock, const char *why)
 	(void)joblink_tell(sock, JOB_FAILED, 0, why, strlen(why), NULL);
 	joblink_linger(sock);
 	child_exit(1);
+}
+
+/* As a text in JSON.  `ret_text` has room. */
+static void quote(const char *text, char *ret_text)
+{
+	for (; *text; text++) {
+		const unsigned char byte = (unsigned char)*text;
+
+		if (byte < ' ' || byte == '"' || byte == '\\')
+			ret_text += snprintf(ret_text, QUOTED_BYTES + 1, "\\u%04x", byte);
+		else
+			*ret_text++ = *text;
+	}
+	*ret_text = '\0';
+}
+
+int joblink_refuse_cell(int sock, uint32_t turn, const char *why, struct err *err)
+{
+	char message[ERR_TEXT_MAX];
+	char quoted[QUOTED_BYTES * ERR_TEXT_MAX];
+	char body[sizeof(quoted) + 128];
+
+	cut_printf(message, sizeof(message), "%s", why);
+	quote(message, quoted);
+	cut_printf(body, sizeof(body),
+		"{\"type\":\"FilesError\",\"message\":\"%s\",\"line\":0,\"column\":0,"
+		"\"frames\":[],\"text\":\"\",\"syntax\":false}",
+		quoted);
+	if (joblink_tell(sock, JOB_ERROR, 0, body, strlen(body), err) < 0)
+		return -1;
+	return joblink_tell(sock, JOB_DONE, JOB_TURN_DONE(turn, 1), NULL, 0, err);
 }
 
 void joblink_linger(int sock)

@@ -54,5 +54,11 @@ int joblink_ready(int sock);
 /* Says why the job could not begin, and exits when the daemon has closed its end. */
 __attribute__((noreturn)) void joblink_fail(int sock, const char *why);
 
+/*
+ * Says why a later cell with this number does not begin, and that it is over.  The worker then waits
+ * for the next one.
+ */
+int joblink_refuse_cell(int sock, uint32_t turn, const char *why, struct err *err);
+
 /* Waits until the daemon closes its end, and ignores everything that comes. */
 void joblink_linger(int sock);

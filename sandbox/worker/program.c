@@ -192,15 +192,30 @@ static int write_data(int fd, const char *path, struct span data, struct err *er
 	return 0;
 }
 
-/* `how`: O_EXCL, or O_TRUNC to replace a file. */
-static int write_file(
-	int dir, const char *path, int how, struct span data, mode_t mode, struct err *err)
+/* Writing more than RLIMIT_FSIZE allows would raise a signal, before the program has begun. */
+static int check_size(uint64_t size)
 {
-	auto_fd int fd = openat(dir, path, O_WRONLY | O_CREAT | how | O_NOFOLLOW | O_CLOEXEC, mode);
+	struct rlimit most;
+
+	if (getrlimit(RLIMIT_FSIZE, &most) < 0)
+		return -1;
+	if (size <= most.rlim_cur)
+		return 0;
+	errno = EFBIG;
+	return -1;
+}
+
+static int write_file(int dir, const char *path, struct span data, mode_t mode, struct err *err)
+{
+	auto_fd int fd =
+		openat(dir, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 
 	if (fd < 0)
 		return err_sys(err, "file %s", path);
-	return write_data(fd, path, data, err);
+	if (write_data(fd, path, data, err) == 0)
+		return 0;
+	(void)unlinkat(dir, path, 0); /* a part of it helps nobody, and takes room */
+	return -1;
 }
 
 /* Makes every folder of the path, from the top. */
@@ -221,16 +236,26 @@ static int make_parents(int dir, char *path, struct err *err)
 	return 0;
 }
 
-static int write_one(int dir, int how, const struct program_file *file, struct err *err)
+/* The file may be one that its owner cannot write, so it is not opened. */
+static int remove_old(int dir, const char *path, struct err *err)
+{
+	if (unlinkat(dir, path, 0) < 0 && errno != ENOENT)
+		return err_sys(err, "file %s", path);
+	return 0;
+}
+
+static int write_one(int dir, bool replaces, const struct program_file *file, struct err *err)
 {
 	char path[PATH_MAX_BYTES + 1];
 	const mode_t mode = file->mode & 0777;
 
 	memcpy(path, file->path.bytes, file->path.len);
 	path[file->path.len] = '\0';
-	if (make_parents(dir, path, err) < 0)
+	if (check_size(file->data.len) < 0)
+		return err_sys(err, "file %s", path);
+	if (make_parents(dir, path, err) < 0 || (replaces && remove_old(dir, path, err) < 0))
 		return -1;
-	if (write_file(dir, path, how, file->data, mode, err) < 0)
+	if (write_file(dir, path, file->data, mode, err) < 0)
 		return -1;
 	if (fchmodat(dir, path, mode, 0) < 0) /* the umask counted until now */
 		return err_sys(err, "mode of %s", path);
@@ -258,7 +283,7 @@ static int write_code(const struct program *program, int dir, int ahead, struct 
 	char name[NAME_MAX_BYTES + 1];
 
 	if (fd < 0)
-		return write_one(dir, O_EXCL, &file, err);
+		return write_one(dir, false, &file, err);
 	memcpy(name, file.path.bytes, file.path.len);
 	name[file.path.len] = '\0';
 	if (strcmp(name, AHEAD_NAME) != 0 && renameat(dir, AHEAD_NAME, dir, name) < 0)
@@ -266,13 +291,13 @@ static int write_code(const struct program *program, int dir, int ahead, struct 
 	return write_data(fd, name, file.data, err);
 }
 
-static int write_files(const struct program *program, int dir, int how, struct err *err)
+static int write_files(const struct program *program, int dir, bool replaces, struct err *err)
 {
 	struct span rest = program->files;
 	struct program_file file;
 
 	while (program_next_file(&rest, &file))
-		if (write_one(dir, how, &file, err) < 0)
+		if (write_one(dir, replaces, &file, err) < 0)
 			return -1;
 	return 0;
 }
@@ -291,27 +316,25 @@ int program_write(const struct program *program, int dir, int ahead, struct err 
 	int result = is_cell ? program_forget_ahead(dir, ahead, err)
 			     : write_code(program, dir, ahead, err);
 
-	return result < 0 ? -1 : write_files(program, dir, O_EXCL, err);
+	return result < 0 ? -1 : write_files(program, dir, false, err);
 }
 
-int program_write_files(const struct program *program, int dir, struct err *err)
+int program_write_files(const struct program *program, const char *folder, struct err *err)
 {
-	return write_files(program, dir, O_TRUNC, err);
+	auto_fd int dir = -1;
+
+	if (program->file_count == 0)
+		return 0;
+	dir = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return dir < 0 ? err_sys(err, "folder %s", folder) : write_files(program, dir, true, err);
 }
 
 /* ---- its stdin ------------------------------------------------------------------------------ */
 
-/* Writing more than RLIMIT_FSIZE allows would raise a signal, before the program has begun. */
 static int copy_all(int from, off_t size, int to, struct err *err)
 {
-	struct rlimit most;
-
-	if (getrlimit(RLIMIT_FSIZE, &most) < 0)
+	if (check_size((uint64_t)size) < 0)
 		return err_sys(err, "stdin");
-	if ((rlim_t)size > most.rlim_cur) {
-		errno = EFBIG;
-		return err_sys(err, "stdin");
-	}
 	for (off_t left = size; left > 0;) {
 		ssize_t sent = sendfile(to, from, NULL, (size_t)left);
 

@@ -66,8 +66,11 @@ int program_write(const struct program *program, int dir, int ahead, struct err 
  */
 int program_forget_ahead(int dir, int ahead, struct err *err);
 
-/* Writes the files of a later cell below the folder `dir`; a file that is there is replaced. */
-int program_write_files(const struct program *program, int dir, struct err *err);
+/*
+ * Writes the files of a later cell below `folder`; a file that is there is replaced.  On failure the
+ * files before the one that the error names are written.
+ */
+int program_write_files(const struct program *program, const char *folder, struct err *err);
 
 /*
  * Makes the file without a name that a program's stdin is copied to, before the job comes.  Returns

@@ -128,19 +128,11 @@ static int walk_folder(struct walk *walk, int fd, struct err *err)
 	return result;
 }
 
-static int open_root(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	if (fd < 0 && errno == EACCES && chmod(path, 0700) == 0)
-		fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return fd;
-}
-
+/* open_roots() was called. */
 static int walk_roots(struct walk *walk, const char *const *roots, struct err *err)
 {
 	for (size_t i = 0; roots[i]; i++) {
-		int fd = open_root(roots[i]);
+		int fd = open(roots[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 		if (fd < 0)
 			return err_sys(err, "%s", roots[i]);
@@ -153,15 +145,14 @@ static int walk_roots(struct walk *walk, const char *const *roots, struct err *e
 	return 0;
 }
 
-/* The program may have taken its own right to read or write it. */
+/* A file.  The program may have taken its own right to read or write it. */
 static int open_anyway(int dir, const char *name, int flags, mode_t mode)
 {
-	const mode_t needed = S_ISDIR(mode) ? 0700 : 0600;
 	int fd = openat(dir, name, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
 	if (fd >= 0 || errno != EACCES)
 		return fd;
-	if (fchmodat(dir, name, (mode & 07777) | needed, 0) < 0)
+	if (fchmodat(dir, name, (mode & 07777) | 0600, 0) < 0)
 		return -1;
 	fd = openat(dir, name, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd >= 0 && fchmod(fd, mode & 07777) < 0) {
@@ -239,6 +230,23 @@ static int refuse_beyond(struct walk *walk, int dir, const char *name, struct er
 		err, ERR_TOO_BIG, "%s/%s is too deep, or its path too long", walk->path, name);
 }
 
+/* Without the right to search a folder, nothing is known of what is in it: it is open to us for the walk. */
+/* NOLINTNEXTLINE(misc-no-recursion): no deeper than DEPTH_MAX */
+static int take_folder(struct walk *walk, int dir, const char *name, mode_t mode, struct err *err)
+{
+	const bool is_closed = (mode & 0500) != 0500;
+	int fd;
+	int result;
+
+	if (is_closed && fchmodat(dir, name, 0700, 0) < 0)
+		return err_sys(err, "mode of %s", walk->path);
+	fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	result = fd < 0 ? err_sys(err, "%s", walk->path) : walk_folder(walk, fd, err);
+	if (is_closed && fchmodat(dir, name, mode & 07777, 0) < 0)
+		return err_sys(err, "mode of %s", walk->path);
+	return result;
+}
+
 /* NOLINTNEXTLINE(misc-no-recursion): no deeper than DEPTH_MAX */
 static int take_entry(struct walk *walk, int dir, const char *name, struct err *err)
 {
@@ -255,11 +263,11 @@ static int take_entry(struct walk *walk, int dir, const char *name, struct err *
 	entry = add_entry(snapshot, walk, &status, err);
 	if (!entry)
 		return -1;
+	if (S_ISDIR(status.st_mode))
+		return take_folder(walk, dir, name, status.st_mode, err);
 	fd = open_anyway(dir, name, O_RDONLY, status.st_mode);
 	if (fd < 0)
 		return err_sys(err, "%s", walk->path);
-	if (S_ISDIR(status.st_mode))
-		return walk_folder(walk, fd, err);
 	result = copy_file(snapshot, entry, fd, (uint64_t)status.st_size, err);
 	close(fd);
 	return result;
@@ -360,7 +368,19 @@ static int note_roots(struct snapshot *snapshot, struct err *err)
 	return 0;
 }
 
-/* The program may have changed them, and a walk may have. */
+/* To be searched, and written in: settle_roots() gives them their modes. */
+static int open_roots(const struct snapshot *snapshot, struct err *err)
+{
+	struct stat status;
+
+	for (size_t i = 0; snapshot->roots[i]; i++)
+		if (stat(snapshot->roots[i], &status) < 0 ||
+			((status.st_mode & 0700) != 0700 && chmod(snapshot->roots[i], 0700) < 0))
+			return err_sys(err, "%s", snapshot->roots[i]);
+	return 0;
+}
+
+/* The program may have changed them, and open_roots() has. */
 static int settle_roots(const struct snapshot *snapshot, struct err *err)
 {
 	struct stat status;
@@ -376,12 +396,21 @@ static int settle_roots(const struct snapshot *snapshot, struct err *err)
 	return 0;
 }
 
-struct snapshot *snapshot_take(const char *const *roots, struct err *err)
+static int take_entries(struct snapshot *snapshot, struct err *err)
 {
-	struct snapshot *snapshot = calloc(1, sizeof(*snapshot));
 	struct walk walk = {
 		.visit = take_entry, .visit_beyond = refuse_beyond, .context = snapshot
 	};
+	int result = open_roots(snapshot, err);
+
+	if (result == 0)
+		result = walk_roots(&walk, snapshot->roots, err);
+	return settle_roots(snapshot, err) < 0 ? -1 : result;
+}
+
+struct snapshot *snapshot_take(const char *const *roots, struct err *err)
+{
+	struct snapshot *snapshot = calloc(1, sizeof(*snapshot));
 
 	if (!snapshot) {
 		(void)err_set(err, ERR_MEMORY, "no memory for a snapshot");
@@ -390,8 +419,8 @@ struct snapshot *snapshot_take(const char *const *roots, struct err *err)
 	snapshot->roots = roots;
 	if (!getcwd(snapshot->cwd, sizeof(snapshot->cwd)) || snapshot->cwd[0] != '/')
 		snapshot->cwd[0] = '\0';
-	if (note_roots(snapshot, err) < 0 || walk_roots(&walk, roots, err) < 0 ||
-		settle_roots(snapshot, err) < 0 || take_offsets(snapshot, err) < 0) {
+	if (note_roots(snapshot, err) < 0 || take_entries(snapshot, err) < 0 ||
+		take_offsets(snapshot, err) < 0) {
 		snapshot_free(snapshot);
 		return NULL;
 	}
@@ -705,18 +734,6 @@ static int settle_folders(const struct snapshot *snapshot, struct err *err)
 			fchmodat(AT_FDCWD, entry->path, entry->mode & 07777, 0) < 0)
 			return err_sys(err, "%s", entry->path);
 	}
-	return 0;
-}
-
-/* To be written in: they get their modes at the end. */
-static int open_roots(const struct snapshot *snapshot, struct err *err)
-{
-	struct stat status;
-
-	for (size_t i = 0; snapshot->roots[i]; i++)
-		if (stat(snapshot->roots[i], &status) < 0 ||
-			((status.st_mode & 0700) != 0700 && chmod(snapshot->roots[i], 0700) < 0))
-			return err_sys(err, "%s", snapshot->roots[i]);
 	return 0;
 }
 

@@ -210,6 +210,40 @@ eq((row["kept"], row["not_kept"]), ([], "files"), "a state with too many bytes i
 eq(s.value("__import__('os').path.getsize('big')"), str(100 << 20), "and the session goes on")
 s.close()
 
+s = Session()
+s.cell("import os, stat\nfor mode in (0, 0o444, 0o200, 0o311):\n    os.makedirs(f'd{mode}/r')\n    open(f'd{mode}/r/f', 'w').write('before')\n"
+       "    os.chmod(f'd{mode}/r', mode)\n    os.chmod(f'd{mode}', mode)\nos.chmod('/work', 0o444)")
+row = s.settled()
+eq((row["kept"][-1:], row.get("not_kept")), ([row["state"]], None), "a state with folders that nobody may search is kept")
+s.cell("import shutil\nos.chmod('/work', 0o700)\nos.chmod('d0', 0o700)\nos.chmod('d292', 0o700); os.chmod('d292/r', 0o700); shutil.rmtree('d292')")
+s.rollback(row["state"])
+look = '''
+found = [stat.S_IMODE(os.stat('/work').st_mode)]
+os.chmod('/work', 0o700)
+for mode in (0, 0o444, 0o200, 0o311):
+    for folder in f'd{mode}', f'd{mode}/r':
+        found.append(stat.S_IMODE(os.stat(folder).st_mode) == mode)
+        os.chmod(folder, 0o700)
+    found.append(open(f'd{mode}/r/f').read())
+print(found)
+'''
+eq(s.cell(look)["stdout"], str([0o444] + [True, True, "before"] * 4) + "\n", "and comes back with the modes of its folders, and what is in them")
+s.close()
+
+s = Session(limits={"disk_bytes": 8 << 20})
+s.cell("import os, sqlite3\nwith open('a', 'wb') as file:\n    for _ in range(2048): os.write(file.fileno(), b'x' * 4096)")
+result = s.cell("sqlite3.connect('base').execute('create table t (x)')")
+eq((result["outcome"], result["error"]["type"]), ("disk_limit", "sqlite3.OperationalError"), "a disk that was full before is told, too, as SQLite says it")
+s.close()
+
+s = Session()
+s.cell("import signal; caught = []; signal.signal(signal.SIGUSR1, lambda *_: caught.append(1)); signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])\n"
+       "signal.raise_signal(signal.SIGUSR1); signal.setitimer(signal.ITIMER_REAL, 1000)")
+eq(s.value("signal.getitimer(signal.ITIMER_REAL)[0] > 0, signal.SIGUSR1 in signal.sigpending()"), "True True", "timers and pending signals stay from cell to cell")
+s.rollback(1)
+eq(s.value("signal.getitimer(signal.ITIMER_REAL)[0], signal.sigpending(), caught"), "0.0 set() []", "and are not kept with a state")
+s.close()
+
 # ---- random numbers, generators, and what else an interpreter has ----------------------------------
 
 s = Session()

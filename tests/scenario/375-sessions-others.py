@@ -148,6 +148,55 @@ else:
     ok(answer(client, "run", session=session, code="1")[0]["code"] == "not_found", "nobody takes it for alive")
 eq(client.run("print(1)", limits=LONG)["stdout"], "1\n", "other runs go on")
 
+# ---- files and stdin that cannot be written ---------------------------------------------------------
+
+for shown in client.call("session.list")["sessions"]:
+    client.call("session.close", session=shown["session"])
+WRITES = {
+    "python": ("import os; os.mkdir('data'); n = 41", "print(open('ro').read())", "print(n + 1)", "import sys; print(len(sys.stdin.read()))", "os.remove('a')",
+               "with open('a', 'wb') as file:\n    for _ in range(2048): os.write(file.fileno(), b'x' * 4096)"),
+    "bash": ("mkdir data; n=41", "cat ro; echo", "echo $((n + 1))", "wc -c", "rm a", "head -c 9000000 /dev/zero >a"),
+    "javascript": ("const fs = require('fs'); fs.mkdirSync('data'); const n = 41", "console.log(fs.readFileSync('ro', 'utf8'))", "console.log(n + 1)",
+                   "console.log(fs.readFileSync(0).length)", "fs.unlinkSync('a')",
+                   "const file = fs.openSync('a', 'w'); try { for (let i = 0; i < 2048; i++) fs.writeSync(file, Buffer.alloc(4096, 120)) } finally { fs.closeSync(file) }"),
+}
+
+
+def refusal(session, **params):
+    """What is told of a cell that cannot begin, and whether the error names all these words."""
+    words = params.pop("words")
+    result = cell(session, "this is no program in any language (", **params)
+    message = (result.get("error") or {}).get("message", "")
+    told = (result["outcome"], result["ran"], (result.get("error") or {}).get("type"), result["session"]["state"] is not None, result["session"].get("went_back"))
+    return told if all(word in message and word in result["reason"] for word in words) else result
+
+
+for language, (first, show, count, measure, remove, fill) in WRITES.items():
+    session = opened(language, states=0, limits={**LONG, "disk_bytes": 8 << 20})
+    cell(session, first)
+    for number in "1", "2":
+        eq(printed(session, show, files=[{"path": "ro", "data": number, "mode": 0o444}]), number + "\n", f"{language}: a file that nobody may write is sent, and replaced")
+    in_the_way = ("exception", "no", "FilesError", True, None)
+    eq(refusal(session, files=[{"path": "data", "data": "1"}], words=["file data", "directory"]), in_the_way, f"{language}: a folder in the way of a file is told, and nothing ran")
+    eq(refusal(session, files=[{"path": "ro/x", "data": "1"}], stdin="in", words=["ro/x", "directory"]), in_the_way, "so is a file in the way of a folder")
+    eq(printed(session, count), "42\n", "and the session goes on, without kept states")
+    ok(cell(session, fill)["outcome"] in ("disk_limit", "exception", "exit"), "the disk is full")
+    no_room = ("disk_limit", *in_the_way[1:])
+    eq(refusal(session, files=[{"path": "new", "data": "1" * 300000}], words=["file new", "no space" if language == "javascript" else "No space"]), no_room,
+       "a file without room is told")
+    eq(refusal(session, stdin="x" * 300000, words=["stdin", "no space" if language == "javascript" else "No space"]), no_room, "so is a stdin")
+    eq((printed(session, count), printed(session, remove)), ("42\n", ""), "the session goes on")
+    eq(str(printed(session, measure, stdin="x" * 300000)).strip(), "300000", "and with room again, a cell has its stdin")
+    client.call("session.close", session=session)
+
+session = opened(states=2)
+cell(session, "import os; n = 1; os.mkdir('data')")
+ok(wait_until(lambda: is_settled(session)), "a session with a kept state")
+result = cell(session, "n = 2", files=[{"path": "data", "data": "1"}], atomic=True)
+eq((result["outcome"], result["ran"], result["session"]["went_back"]), ("exception", "no", 1), "an atomic cell whose files cannot be written is undone")
+eq(printed(session, "print(n)"), "1\n", "and the session is as before")
+client.call("session.close", session=session)
+
 # ---- a zygote dies under a session -----------------------------------------------------------------
 
 

@@ -209,6 +209,30 @@ TEST(a_word_arrives_with_its_body)
 	CHECK(head.exit_code == 3 && memcmp(body, "report", 6) == 0);
 }
 
+TEST(a_refused_cell_is_told_with_its_reason_and_is_over)
+{
+	static const char expected[] =
+		"{\"type\":\"FilesError\",\"message\":\"file "
+		"\\u0022a\\u005c\\u000a\\u0022: \xc3\xa4\",\"line\":0,\"column\":0,"
+		"\"frames\":[],\"text\":\"\",\"syntax\":false}";
+	auto_fd int ours = -1;
+	auto_fd int theirs = -1;
+	struct job_head head;
+	char body[sizeof(expected)] = "";
+	int pair[2];
+
+	CHECK(open_pair(pair));
+	ours = pair[0];
+	theirs = pair[1];
+	CHECK(joblink_refuse_cell(theirs, 5, "file \"a\\\n\": \xc3\xa4", &err) == 0);
+	CHECK(read_all(ours, &head, sizeof(head), &err) == 0);
+	CHECK(head.kind == JOB_ERROR && head.len == sizeof(expected) - 1);
+	CHECK(read_all(ours, body, sizeof(expected) - 1, &err) == 0);
+	CHECK_STR(body, expected);
+	CHECK(read_all(ours, &head, sizeof(head), &err) == 0);
+	CHECK(head.kind == JOB_DONE && head.len == 0 && head.exit_code == JOB_TURN_DONE(5, 1));
+}
+
 TEST(a_report_past_its_ceiling_is_not_sent)
 {
 	CHECK(joblink_tell(-1, JOB_ERROR, 0, "x", SLOTMSG_REPORT_MAX + 1, &err) < 0);

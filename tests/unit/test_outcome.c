@@ -140,6 +140,36 @@ TEST(a_syntax_error_counts_only_before_the_program_began)
 	arena_done(&arena);
 }
 
+TEST(a_later_cell_whose_files_cannot_be_written_did_not_run_if_nothing_was_seen_of_it)
+{
+	struct facts facts = running();
+	struct value *message;
+	struct arena arena;
+
+	arena_init(&arena, 65536);
+	facts.is_later = true;
+	facts.began = false;
+	facts.error = error_of(&arena, "FilesError");
+	facts.done = true;
+	facts.done_code = 1;
+	expect(&facts, OUTCOME_EXCEPTION, RAN_NO);
+	facts.stderr_total = 1;
+	expect(&facts, OUTCOME_EXCEPTION, RAN_UNKNOWN); /* an earlier cell has said so */
+	facts.stderr_total = 0;
+	facts.connects = true;
+	expect(&facts, OUTCOME_EXCEPTION, RAN_UNKNOWN);
+	facts.connects = false;
+	facts.began = true;
+	expect(&facts, OUTCOME_EXCEPTION, RAN_YES);
+	facts.began = false;
+	message = value_map(&arena);
+	value_map_put(
+		&arena, message, "message", value_text(&arena, "stdin: No space left on device"));
+	facts.error = message;
+	expect(&facts, OUTCOME_DISK_LIMIT, RAN_NO);
+	arena_done(&arena);
+}
+
 TEST(a_limit_that_killed_outranks_whatever_was_said_inside)
 {
 	static const struct {
@@ -390,22 +420,28 @@ static struct judged judge_error(const char *type, const char *message, bool dis
 
 TEST(a_disk_that_was_full_before_a_cell_is_its_limit_only_if_its_error_says_so)
 {
+	static const char *const messages[] = {
+		"[Errno 28] No space left on device",
+		"ENOSPC: no space left on device, write",
+		"database or disk is full",
+		"1000 requested and 0 written",
+	};
 	struct facts facts = running();
 	struct arena arena;
-	struct value *error;
 
 	arena_init(&arena, 65536);
-	error = value_map(&arena);
-	value_map_put(&arena, error, "type", value_text(&arena, "OSError"));
-	value_map_put(
-		&arena, error, "message", value_text(&arena, "[Errno 28] No space left on device"));
 	facts.disk_full = facts.disk_was_full = true;
 	facts.done = true;
 	facts.done_code = 1;
 	facts.error = error_of(&arena, "ValueError");
 	expect(&facts, OUTCOME_EXCEPTION, RAN_YES);
-	facts.error = error;
-	expect(&facts, OUTCOME_DISK_LIMIT, RAN_YES);
+	for (size_t i = 0; i < COUNT_OF(messages); i++) {
+		struct value *error = value_map(&arena);
+
+		value_map_put(&arena, error, "message", value_text(&arena, messages[i]));
+		facts.error = error;
+		expect(&facts, OUTCOME_DISK_LIMIT, RAN_YES);
+	}
 	arena_done(&arena);
 }
 

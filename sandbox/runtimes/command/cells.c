@@ -110,19 +110,15 @@ static void replace_fd(int fd, int number)
 }
 
 /* Without stdin a cell reads /dev/null, and not what was left of the last cell's. */
-static void take_stdin(int fd)
+static int take_stdin(int fd, struct err *err)
 {
-	struct err err = ERR_INIT;
-
-	if (fd >= 0) {
-		if (program_stdin(fd, -1, JAIL_TMP_DIR, &err) < 0)
-			joblink_fail(cells.sock, err.text);
-		return;
-	}
+	if (fd >= 0)
+		return program_stdin(fd, -1, JAIL_TMP_DIR, err);
 	fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (fd < 0)
 		leave();
 	replace_fd(fd, STDIN_FILENO);
+	return 0;
 }
 
 /*
@@ -149,22 +145,6 @@ static void leave_channels(void)
 	cells.has_channels = false;
 }
 
-/* The program may stand in another folder now. */
-static void write_files(void)
-{
-	struct err err = ERR_INIT;
-	int dir;
-
-	if (cells.program.file_count == 0)
-		return;
-	dir = open(JAIL_WORK_DIR, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (dir < 0)
-		leave();
-	if (program_write_files(&cells.program, dir, &err) < 0)
-		joblink_fail(cells.sock, err.text);
-	close(dir);
-}
-
 static void parse(void)
 {
 	if (program_parse(cells.job.body, cells.job.len, &cells.program, NULL) < 0)
@@ -185,7 +165,16 @@ static void keep_state(void)
 		dollar_dollar_pid = cells.head;
 }
 
-static void take_next(void)
+/* What the cell brings has no room, or an earlier cell has left something in its way. */
+static void refuse(const char *why)
+{
+	leave_channels();
+	if (joblink_refuse_cell(cells.sock, cells.program.turn, why, NULL) < 0)
+		leave();
+}
+
+/* False: the cell is refused, and another will come. */
+static bool take_next(void)
 {
 	struct err err = ERR_INIT;
 	int kind;
@@ -198,9 +187,14 @@ static void take_next(void)
 	parse();
 	replace_fd(cells.job.fds[0], STDOUT_FILENO);
 	replace_fd(cells.job.fds[1], STDERR_FILENO);
-	take_stdin(cells.program.has_stdin ? cells.job.fds[2] : -1);
 	take_channels(2);
-	write_files();
+	/* The program may stand in another folder now. */
+	if (take_stdin(cells.program.has_stdin ? cells.job.fds[2] : -1, &err) < 0 ||
+		program_write_files(&cells.program, JAIL_WORK_DIR, &err) < 0) {
+		refuse(err.text);
+		return false;
+	}
+	return true;
 }
 
 /* ---- the line that bash reads --------------------------------------------------------------- */
@@ -242,8 +236,8 @@ static void begin_next(void)
 	}
 	buf_done(&cells.line);
 	cells.file_at = 0;
-	if (!cells.is_first)
-		take_next();
+	while (!cells.is_first && !take_next())
+		;
 	cells.is_first = false;
 	write_line();
 	tell(JOB_BEGUN, 0);
@@ -453,8 +447,8 @@ static void take_first(void)
 	set_env();
 	if (program_write(&cells.program, AT_FDCWD, -1, &err) < 0)
 		joblink_fail(cells.sock, err.text);
-	if (cells.program.has_stdin)
-		take_stdin(cells.job.fds[0]);
+	if (cells.program.has_stdin && take_stdin(cells.job.fds[0], &err) < 0)
+		joblink_fail(cells.sock, err.text);
 	take_channels(0);
 	cells.is_first = true;
 }

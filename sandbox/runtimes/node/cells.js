@@ -120,7 +120,6 @@ function makeLoader() {
 // ---- failures ----------------------------------------------------------------------------------
 
 let job = null;
-let failJob = null; // tells that a cell cannot begin
 let turn = 0; // counts evaluations
 let isBegun = false, hasFailed = false, isUnsettled = false, isEnding = false, isComing = false;
 let isShowing = false; // waits for a promise, to display what it brings
@@ -345,7 +344,7 @@ function end() {
     takePowers();
     if (!hasFailed) begin(); // a cell that did not compile never began
     tell(DONE, job.turn * 256 + exitCode()); // as JOB_TURN_DONE() of slotmsg.h
-    job = readCell();
+    readNext();
   } catch {
     reallyExit(1); // the program has closed the socket
   }
@@ -355,13 +354,30 @@ function end() {
   else evaluate();
 }
 
-function takeNext() {
-  job.isCell = true;
+// What the cell brings has no room, or an earlier cell has left something in its way.
+function refuseCell({ message }) {
+  tell(ERROR, 0, plainJson({ type: 'FilesError', message, line: 0, column: 0, frames: [], text: '', syntax: false }));
+  tell(DONE, job.turn * 256 + 1);
+}
+
+function hasFiles() {
   try {
     writeCellFiles(job, false);
+    return true;
   } catch (error) {
-    failJob(error);
+    refuseCell(error);
+    return false;
   }
+}
+
+// The next cell that can begin.
+function readNext() {
+  do job = readCell();
+  while (!hasFiles());
+  job.isCell = true;
+}
+
+function takeNext() {
   try {
     process.argv = [program, WORK + job.name, ...job.args];
     globalThis.__filename = WORK + job.name;
@@ -395,7 +411,6 @@ module.exports = (first, parts, prepare, refuse) => {
   take(parts);
   job = first;
   job.isCell = true;
-  failJob = refuse;
   try {
     writeCellFiles(job, true);
     prepare();

@@ -1,16 +1,16 @@
 'use strict';
 // Writes a job's files and stdin to where its program looks for them.
 
-const { closeSync, constants, fchmodSync, mkdirSync, openSync, renameSync, unlinkSync, writeSync } = require('fs');
+const { closeSync, fchmodSync, mkdirSync, openSync, renameSync, unlinkSync, writeSync } = require('fs');
 const path = require('path');
 
 const WORK = '/work/';
 
 let ahead = null; // a file with the usual name, made before the job comes
 
-function createFile(name, mode = 0o644, how = 'wx') {
+function createFile(name, mode = 0o644) {
   if (name.includes('/')) mkdirSync(WORK + path.dirname(name), { recursive: true, mode: 0o755 });
-  return openSync(WORK + name, how, mode);
+  return openSync(WORK + name, 'wx', mode);
 }
 
 function makeFileAhead(name) {
@@ -31,8 +31,8 @@ function fillFile(fd, bytes, from, len) {
   closeSync(fd);
 }
 
-function writeFile({ path: name, mode, data }, how) {
-  const fd = createFile(name, mode, how);
+function writeFile({ path: name, mode, data }) {
+  const fd = createFile(name, mode);
   fchmodSync(fd, mode & 0o777); // the umask counted until now
   fillFile(fd, data, 0, data.length);
 }
@@ -55,9 +55,6 @@ function writeFiles(job) {
 
 // ---- cells of a session ------------------------------------------------------------------------
 
-const { O_CREAT, O_NOFOLLOW, O_TRUNC, O_WRONLY } = constants;
-const REPLACE = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW;
-
 let hasStdin = false; // the last cell had one
 
 // In a session there is no file of a program.
@@ -79,12 +76,59 @@ function emptyStdin() {
   hasNumber0(openSync('/dev/null', 'r+'));
 }
 
+// An error of the system about descriptor 0 leaves it closed, or with a part of what was to come.
+function takeCellStdin(data) {
+  try {
+    hasNumber0(takeStdin(data));
+  } catch (error) {
+    if (!error.code) throw error;
+    closeQuietly(0);
+    hasNumber0(openSync('/dev/null', 'r+'));
+    throw new Error(`stdin: ${error.message}`);
+  }
+}
+
+function closeQuietly(fd) {
+  try {
+    closeSync(fd);
+  } catch {
+    // it is closed
+  }
+}
+
+function removeFile(name) {
+  try {
+    unlinkSync(WORK + name);
+  } catch (error) {
+    if (error.code !== 'ENOENT') throw error;
+  }
+}
+
+// The old file may be one that its owner cannot write, so it is not opened.  A part of a file helps nobody.
+function replaceFile(file) {
+  const name = file.path;
+  let fd = -1;
+  try {
+    removeFile(name);
+    fd = createFile(name, file.mode);
+    fchmodSync(fd, file.mode & 0o777);
+    for (let at = 0; at < file.data.length;) at += writeSync(fd, file.data, at);
+  } catch (error) {
+    if (fd >= 0) removeFile(name);
+    throw new Error(`file ${name}: ${error.message}`);
+  } finally {
+    if (fd >= 0) closeSync(fd);
+  }
+}
+
 // Files of a later cell replace those that are there.
 function writeCellFiles(job, isFirst) {
   if (isFirst) dropFileAhead();
-  for (const file of job.files) writeFile(file, isFirst ? 'wx' : REPLACE);
-  if (job.stdin) hasNumber0(takeStdin(job.stdin));
-  else if (hasStdin) emptyStdin();
+  for (const file of job.files) (isFirst ? writeFile : replaceFile)(file);
+  const hadStdin = hasStdin;
+  hasStdin = false;
+  if (job.stdin) takeCellStdin(job.stdin);
+  else if (hadStdin) emptyStdin();
   hasStdin = job.stdin !== undefined;
 }
 

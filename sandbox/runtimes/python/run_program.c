@@ -581,32 +581,15 @@ static void fill_standard_fds(void)
 }
 
 /* Without stdin a cell reads /dev/null, and not what was left of the last cell's. */
-static void take_cell_stdin(int fd)
+static int take_cell_stdin(int fd, struct err *err)
 {
-	if (fd >= 0) {
-		Py_XDECREF(take_stdin(fd, -1));
-		return;
-	}
+	if (fd >= 0)
+		return program_stdin(fd, -1, JAIL_TMP_DIR, err);
 	fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (fd < 0)
 		leave();
 	replace_fd(fd, STDIN_FILENO);
-}
-
-/* The program may stand in another folder now. */
-static void write_cell_files(const struct program *program)
-{
-	struct err err = ERR_INIT;
-	int dir;
-
-	if (program->file_count == 0)
-		return;
-	dir = open(JAIL_WORK_DIR, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (dir < 0)
-		leave();
-	if (program_write_files(program, dir, &err) < 0)
-		joblink_fail(WORKER_JOB_FD, err.text);
-	close(dir);
+	return 0;
 }
 
 /* The child goes on here, too, when it becomes the worker. */
@@ -620,8 +603,17 @@ static void keep_state(void)
 		tell(JOB_AGREED, (int32_t)why, NULL, 0);
 }
 
-/* Whether it has a stdin. */
-static bool cell_take(struct program *ret_program, int *ret_display)
+/* What the cell brings has no room, or an earlier cell has left something in its way. */
+static void refuse_cell(const struct program *program, int display, const char *why)
+{
+	if (display >= 0)
+		close(display);
+	if (joblink_refuse_cell(WORKER_JOB_FD, program->turn, why, NULL) < 0)
+		leave();
+}
+
+/* False: the cell is refused, and another will come. */
+static bool cell_take(struct program *ret_program, int *ret_display, bool *ret_has_stdin)
 {
 	struct err err = ERR_INIT;
 	int stdin_fd = -1;
@@ -635,10 +627,15 @@ static bool cell_take(struct program *ret_program, int *ret_display)
 	replace_fd(job_now.fds[0], STDOUT_FILENO);
 	replace_fd(job_now.fds[1], STDERR_FILENO);
 	take_fds(ret_program, 2, &stdin_fd, ret_display);
-	take_cell_stdin(stdin_fd);
-	write_cell_files(ret_program);
+	*ret_has_stdin = stdin_fd >= 0;
+	/* The program may stand in another folder now. */
+	if (take_cell_stdin(stdin_fd, &err) < 0 ||
+		program_write_files(ret_program, JAIL_WORK_DIR, &err) < 0) {
+		refuse_cell(ret_program, *ret_display, err.text);
+		return false;
+	}
 	audit_name(ret_program->entrypoint);
-	return stdin_fd >= 0;
+	return true;
 }
 
 /* Takes `args`. */
@@ -714,7 +711,8 @@ __attribute__((noreturn)) static void run_cells(
 		end_cell(harness, program, exit_code);
 		if (is_child())
 			child_exit(exit_code);
-		has_stdin = cell_take(program, &display);
+		while (!cell_take(program, &display, &has_stdin))
+			;
 		cell_init(&script, harness, program, has_stdin);
 		offer_tools(harness, program, &script);
 		if (display >= 0)
