@@ -49,7 +49,7 @@ told = client.call("session.open", language="bash", labels={"a": "b"}, env={"WHO
 eq((told["language"], told.get("not_kept")), ("bash", None), "session.open says what runs, and that states are kept")
 session = told["session"]
 one = cell(session, "x=41; readonly r=1; a=(1 'two words' 3); declare -A m=([key]=v); f() { echo \"f$x\"; }\necho $WHO $0 $#")
-eq((one["outcome"], one["stdout"], one["stderr"]), ("ok", "me bash 0\n", ""), "the first cell runs")
+eq((one["outcome"], one["stdout"], one["stderr"]), ("ok", "me /work/cell-1.sh 0\n", ""), "the first cell runs, and $0 is its name")
 eq([one["session"][key] for key in ("id", "cell", "from", "state")], [session, 1, 0, 1], "its result names the session, the cell and the state")
 two = cell(session, "x=$((x + 1)); f; echo \"$r ${a[1]} ${m[key]}\"")
 eq((two["stdout"], two["metrics"]["warm"]), ("f42\n1 two words v\n", True), "variables, arrays and functions stay")
@@ -84,6 +84,11 @@ eq(printed(session, ""), "", "an empty cell does nothing")
 eq(printed(session, "exec >log; echo hidden"), "", "a cell sends its output elsewhere")
 eq(printed(session, "cat log"), "hidden\n", "and the next one has its own again")
 eq(printed(session, "x=changed; cat <<'END'\n$x\nEND\necho \"${BASH_SOURCE##*/} $LINENO\""), f"$x\ncell-{sessions()[session]['cells']}.sh 4\n", "a heredoc, the name of the cell and its lines")
+GUARD = "main() { echo main; }\nif [[ ${BASH_SOURCE[0]} == \"$0\" ]]; then main; fi"
+plain = client.call("run", language="bash", code=GUARD, limits=LONG)["stdout"]
+eq([plain, printed(session, GUARD), printed(session, "BASH_ARGV0=other; echo $0"), printed(session, GUARD)], ["main\n", "main\n", "other\n", "main\n"],
+   "a script that is the program runs its main, as in a run")
+eq(printed(session, ". ./script.sh", files=[{"path": "script.sh", "data": GUARD}]), "", "and one that a cell sources does not")
 before = sessions()[session]["cells"]
 client.call("check", session=session, code="x=99")
 eq((sessions()[session]["cells"], printed(session, "echo $x")), (before, "changed\n"), "check runs nothing")

@@ -44,6 +44,7 @@
 /* Bash exports these for the builtins that it loads. */
 extern int last_command_exit_value __attribute__((weak)); /* $? */
 extern pid_t dollar_dollar_pid __attribute__((weak));     /* $$ */
+extern char *dollar_vars[] __attribute__((weak));         /* $0 and on; bash frees them */
 /* It has come to the end of its script. */
 extern int EOF_Reached __attribute__((weak));       /* NOLINT(readability-identifier-naming) */
 extern int loop_level __attribute__((weak));        /* in how many loops it is */
@@ -233,6 +234,20 @@ static void write_line(void)
 		joblink_fail(cells.sock, "there is no memory for the arguments of a cell");
 }
 
+/* A script asks whether it is the program by comparing its name with $0. */
+static void name_program(void)
+{
+	char *name;
+
+	if (!&dollar_vars)
+		return;
+	name = strdup(cells.path);
+	if (!name)
+		joblink_fail(cells.sock, "there is no memory for the name of a cell");
+	free(dollar_vars[0]);
+	dollar_vars[0] = name;
+}
+
 /* Bash asks for its next command: what it had is done. */
 static void begin_next(void)
 {
@@ -246,6 +261,7 @@ static void begin_next(void)
 		take_next();
 	cells.is_first = false;
 	write_line();
+	name_program();
 	tell(JOB_BEGUN, 0);
 	cells.is_running = true;
 	cells.is_new = true;
