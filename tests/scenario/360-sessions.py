@@ -104,6 +104,11 @@ def cells():
     ok(f"cell-{place}.py" in bad["stderr"] and "raise KeyError(y)" in bad["stderr"] and f"cell-{place + 1}.py" in bad["stderr"],
        "a traceback names cells and shows their lines", bad["stderr"])
     eq((bad["error"]["type"], bad["error"]["line"]), ("KeyError", 3), "and the result says where")
+    failed = "import threading\ndef g():\n    raise KeyError('th')\nt = threading.Thread(target=g, name='T')\nt.start(); t.join()"
+    plain = client.call("run", language="python", code=failed)["stderr"]
+    mine = cell(session, failed)
+    eq(mine["stderr"].replace(f"cell-{mine['session']['cell']}.py", "main.py"), plain, "an exception in a thread is printed as in a run")
+    ok("    raise KeyError('th')\n" in plain, "with its line", plain)
     eq(printed(session, "import inspect\nprint(inspect.getsource(f).splitlines()[0])"), "def f():\n", "inspect finds the text of a cell")
     out = cell(session, "print('out')\nprint('err', file=sys.stderr)")
     eq((out["stdout"], out["stderr"]), ("out\n", "err\n"), "both streams are the cell's")

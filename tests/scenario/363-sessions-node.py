@@ -126,6 +126,15 @@ failing("await 1\nawait Promise.reject(new Error('awaited'))", "exception", type
 bad = failing("import fs2 from 'fs'", "syntax_error", type="SyntaxError", line=1)
 ok("use await import()" in bad["error"]["message"] and "use await import()" in bad["stderr"], "an import statement is refused with what to do", bad["error"])
 failing("let open = (\n", "syntax_error", type="SyntaxError", line=2)
+for code, line in ("console.log('printed'); return", 1), ("1\nawait 1; return 5", 2), ("console.log('printed')\nawait = 5", 2), ("let await = 1", 1), ("function await() {}", 1):
+    bad = failing(code, "syntax_error", type="SyntaxError", line=line)
+    eq((bad["stdout"], bad["ran"]), ("", "unknown"), "nothing of it ran")
+fresh = opened()
+eq((lambda bad: (bad["outcome"], bad["ran"]))(cell(fresh, "console.log('printed'); return")), ("syntax_error", "no"), "in a first cell that is sure")
+close(fresh)
+for code in ("#!/usr/bin/env node\nawait null", "const o = {await: 1}; function r() { return o.await }; if (r() !== 1) throw 1 // await", "async () => { await 1; return 2 }",
+             "for await (const a of [1]) await a", "throw_ = 'await'; let undefined_ = 1; /* await */"):
+    eq(printed(session, code), "", f"{code!r} runs")
 failing("await import('./none.js')", "exception", type="Error")
 stuck = cell(session, "await new Promise(() => {})")
 eq((stuck["outcome"], stuck["exit_code"]), ("exit", 13), "an await that nothing can end is over at once, as in a module")

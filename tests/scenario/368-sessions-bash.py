@@ -49,7 +49,7 @@ told = client.call("session.open", language="bash", labels={"a": "b"}, env={"WHO
 eq((told["language"], told.get("not_kept")), ("bash", None), "session.open says what runs, and that states are kept")
 session = told["session"]
 one = cell(session, "x=41; readonly r=1; a=(1 'two words' 3); declare -A m=([key]=v); f() { echo \"f$x\"; }\necho $WHO $0 $#")
-eq((one["outcome"], one["stdout"], one["stderr"]), ("ok", "me bash 0\n", ""), "the first cell runs")
+eq((one["outcome"], one["stdout"], one["stderr"]), ("ok", "me /work/cell-1.sh 0\n", ""), "the first cell runs, and $0 is its name")
 eq([one["session"][key] for key in ("id", "cell", "from", "state")], [session, 1, 0, 1], "its result names the session, the cell and the state")
 two = cell(session, "x=$((x + 1)); f; echo \"$r ${a[1]} ${m[key]}\"")
 eq((two["stdout"], two["metrics"]["warm"]), ("f42\n1 two words v\n", True), "variables, arrays and functions stay")
@@ -84,6 +84,18 @@ eq(printed(session, ""), "", "an empty cell does nothing")
 eq(printed(session, "exec >log; echo hidden"), "", "a cell sends its output elsewhere")
 eq(printed(session, "cat log"), "hidden\n", "and the next one has its own again")
 eq(printed(session, "x=changed; cat <<'END'\n$x\nEND\necho \"${BASH_SOURCE##*/} $LINENO\""), f"$x\ncell-{sessions()[session]['cells']}.sh 4\n", "a heredoc, the name of the cell and its lines")
+GUARD = "main() { echo main; }\nif [[ ${BASH_SOURCE[0]} == \"$0\" ]]; then main; fi"
+plain = client.call("run", language="bash", code=GUARD, limits=LONG)["stdout"]
+eq([plain, printed(session, GUARD), printed(session, "BASH_ARGV0=other; echo $0"), printed(session, GUARD)], ["main\n", "main\n", "other\n", "main\n"],
+   "a script that is the program runs its main, as in a run")
+eq(printed(session, ". ./script.sh", files=[{"path": "script.sh", "data": GUARD}]), "", "and one that a cell sources does not")
+printed(session, "trap 'echo D' DEBUG")
+eq([printed(session, code) for code in ("echo 1; echo 2", "f() { echo f; }; f", "set -T; f; set +T", "trap -p DEBUG; (trap - DEBUG)", "")],
+   ["D\n1\nD\n2\n", "D\nf\n", "D\nD\nD\nD\nf\nD\n", "D\ntrap -- 'echo D' DEBUG\n", ""], "a trap of DEBUG stays, for the commands of each cell")
+eq([printed(session, code) for code in ("trap 'echo E' DEBUG; echo 3", "echo 4; trap - DEBUG; echo 5", "echo 6", "f() { echo \"f$x\"; }")],
+   ["D\nE\n3\n", "E\n4\nE\n5\n", "6\n", ""], "until a cell replaces it or takes it away")
+printed(session, "trap '' DEBUG")
+eq([printed(session, code) for code in ("echo 7; trap -p DEBUG", "trap - DEBUG", "trap -p DEBUG")], ["7\ntrap -- '' DEBUG\n", "", ""], "so does one that ignores")
 before = sessions()[session]["cells"]
 client.call("check", session=session, code="x=99")
 eq((sessions()[session]["cells"], printed(session, "echo $x")), (before, "changed\n"), "check runs nothing")
@@ -102,6 +114,10 @@ eq([cell(session, code)["exit_code"] for code in ("false; true", "true", "set +e
 eq(cell(session, "trap 'echo bye' EXIT; exit 3")["stdout"], "bye\n", "a trap of EXIT runs when a cell exits")
 eq([cell(session, code)["stdout"] for code in ("exit 4", "f() { exit 5; }; f", "echo on", "trap 'echo again; exit 6' EXIT; exit", "exit")], ["bye\n", "bye\n", "on\n", "again\n", "again\n"], "and at each later exit")
 eq((cell(session, "trap 'echo last' EXIT; (exit 1); (trap 'echo sub' EXIT); trap - EXIT; exit 2")["stdout"], cell(session, "exit 0")["stdout"]), ("sub\n", ""), "until a cell takes it away")
+for name, cause in ("DEBUG", "false"), ("ERR", "false"), ("USR1", "kill -USR1 $$"), ("RETURN", ". /dev/null"):
+    first, again = cell(session, f"trap '[[ $BASH_COMMAND == trap* ]] || {{ echo bye; exit 3; }}' {name}; {cause}; echo no"), cell(session, f"{cause}; echo no")
+    eq([(result["exit_code"], result["stdout"]) for result in (first, again)], [(3, "bye\n")] * 2, f"a trap of {name} that exits stays")
+    eq(printed(session, f"trap - {name}"), "", "until a cell takes it away")
 eq(cell(session, "exec nosuch; echo no")["session"]["state"], sessions()[session]["cells"], "an exec that fails ends its cell")
 eq(printed(session, "for i in 1 2; do [ $i = 1 ] && continue; echo $i; done; echo $-"), "2\nhB\n", "after all these the shell is whole")
 

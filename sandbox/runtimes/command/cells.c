@@ -18,6 +18,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -38,14 +39,18 @@
 
 #define OURS           __attribute__((visibility("default")))
 #define PATH_BYTES     512
-#define EXIT_TRAP      0                  /* bash's number for the trap of EXIT */
+#define EXIT_TRAP      0 /* bash's numbers for its own traps; that of ERR is between the last two */
+#define DEBUG_TRAP     NSIG
+#define RETURN_TRAP    (NSIG + 2)
 #define LINE_BYTES_MAX ((size_t)16 << 20) /* arguments of a cell, each of their bytes quoted */
 
 /* Bash exports these for the builtins that it loads. */
 extern int last_command_exit_value __attribute__((weak)); /* $? */
 extern pid_t dollar_dollar_pid __attribute__((weak));     /* $$ */
+extern char *dollar_vars[] __attribute__((weak));         /* $0 and on; bash frees them */
 /* It has come to the end of its script. */
 extern int EOF_Reached __attribute__((weak));       /* NOLINT(readability-identifier-naming) */
+extern int running_trap __attribute__((weak));      /* 0: none */
 extern int loop_level __attribute__((weak));        /* in how many loops it is */
 extern int indirection_level __attribute__((weak)); /* how many signs `set -x` prints */
 int reader_loop(void) __attribute__((weak));        /* reads commands and executes them */
@@ -54,7 +59,8 @@ void run_unwind_protects(void) __attribute__((weak));
 /* Traps by their signals: NULL, text, or 1 if the signal is ignored.  Setting one copies the text. */
 extern char *trap_list[] __attribute__((weak));
 void set_signal(int signal, const char *command) __attribute__((weak));
-void run_trap_cleanup(int signal) __attribute__((weak)); /* the trap does not run any more */
+void restore_default_signal(int signal) __attribute__((weak)); /* takes the trap away */
+void run_trap_cleanup(int signal) __attribute__((weak));       /* the trap does not run any more */
 void exit_shell(int status) __attribute__((weak, noreturn));
 
 static struct {
@@ -70,6 +76,7 @@ static struct {
 	size_t file_at;
 	struct buf line;
 	char path[PATH_BYTES]; /* of the cell */
+	char *debug_trap;      /* to be set when bash reads the cell */
 } cells = { .script = -1, .file = -1 };
 
 /* Exits without a message: the daemon is gone, or has sent a malformed one. */
@@ -227,6 +234,45 @@ static void write_line(void)
 		joblink_fail(cells.sock, "there is no memory for the arguments of a cell");
 }
 
+/* A script asks whether it is the program by comparing its name with $0. */
+static void name_program(void)
+{
+	char *name;
+
+	if (!&dollar_vars)
+		return;
+	name = strdup(cells.path);
+	if (!name)
+		joblink_fail(cells.sock, "there is no memory for the name of a cell");
+	free(dollar_vars[0]);
+	dollar_vars[0] = name;
+}
+
+/*
+ * The trap of DEBUG is there for the cell's commands, and not for our line, which is not the program's.
+ * Bash would do the reverse: what is sourced has no trap of DEBUG unless `set -T` is on, and the one that was
+ * there comes back at its end, even if the cell has taken it away.
+ */
+static void take_debug_trap(void)
+{
+	if (!set_signal || !restore_default_signal || !&trap_list ||
+		(uintptr_t)trap_list[DEBUG_TRAP] <= 1)
+		return;
+	free(cells.debug_trap);
+	cells.debug_trap = strdup(trap_list[DEBUG_TRAP]);
+	if (!cells.debug_trap)
+		joblink_fail(cells.sock, "there is no memory for a trap");
+	restore_default_signal(DEBUG_TRAP);
+}
+
+static void give_debug_trap(void)
+{
+	if (cells.debug_trap)
+		set_signal(DEBUG_TRAP, cells.debug_trap);
+	free(cells.debug_trap);
+	cells.debug_trap = NULL;
+}
+
 /* Bash asks for its next command: what it had is done. */
 static void begin_next(void)
 {
@@ -240,6 +286,8 @@ static void begin_next(void)
 		;
 	cells.is_first = false;
 	write_line();
+	name_program();
+	take_debug_trap();
 	tell(JOB_BEGUN, 0);
 	cells.is_running = true;
 	cells.is_new = true;
@@ -332,6 +380,7 @@ OURS int open(const char *path, int flags, ...)
 	if (!is_opening_cell(path))
 		return open_next(path, flags, mode);
 	cells.file = open_next("/dev/null", O_RDONLY | O_CLOEXEC, 0);
+	give_debug_trap();
 	return cells.file;
 }
 
@@ -352,6 +401,15 @@ static void set_exit_trap(void)
 		set_signal(EXIT_TRAP, command);
 }
 
+/* A trap that has exited still runs, for bash, and would not run again. */
+static void leave_traps(void)
+{
+	for (int trap = DEBUG_TRAP; trap <= RETURN_TRAP; trap++)
+		run_trap_cleanup(trap);
+	if (&running_trap)
+		running_trap = 0;
+}
+
 /*
  * Bash has run the trap of EXIT, and would end now.  It returns to nothing that is on its stack, so it
  * can as well go on from here.
@@ -361,6 +419,7 @@ __attribute__((noreturn)) static void go_on(int status)
 	cells.is_new = false;
 	run_unwind_protects();
 	set_exit_trap();
+	leave_traps();
 	loop_level = 0;
 	indirection_level = 0;
 	EOF_Reached = 0;

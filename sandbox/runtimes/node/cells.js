@@ -117,6 +117,27 @@ function makeLoader() {
   defineProperty(globalThis, LOAD, { value: loader.exports });
 }
 
+// ---- syntax ------------------------------------------------------------------------------------
+
+const NO_LABEL = '$ended';
+const AWAIT = /\bawait\b/;
+
+// As a script every cell may use the name `await`, as a function it may return: the debugger's interface
+// permits neither.  So it is asked for a text with an error at its end, of which nothing runs.
+function isForConsole(text) {
+  const expression = `${text}\n;break ${NO_LABEL}`;
+  let isIt = false;
+  post('Runtime.evaluate', { expression, replMode: true, silent: true, objectGroup: GROUP }, (trouble, reply) => {
+    isIt = !trouble && valueOf(reply.exceptionDetails.exception).message === `Undefined label '${NO_LABEL}'`;
+  });
+  return isIt;
+}
+
+function isSoundCell(text) {
+  if (isScript(text) && !AWAIT.test(text)) return true;
+  return compiles(text) && isForConsole(text);
+}
+
 // ---- failures ----------------------------------------------------------------------------------
 
 let job = null;
@@ -287,7 +308,7 @@ function evaluate() {
   const own = ++turn;
   const text = sourceOf(job);
   watch();
-  const isSound = compiles(text);
+  const isSound = isSoundCell(text);
   if (isSound) {
     begin();
     givePowers();

@@ -10,6 +10,7 @@ import sys
 AT_START = frozenset(sys.modules) | frozenset(sys.builtin_module_names)
 
 import _ced
+import _thread
 import atexit
 import builtins
 import display
@@ -264,6 +265,9 @@ def cell(name, source, args, has_stdin):
     if args is None:
         real["session"] = sys.modules["__main__"]
         sys.excepthook = show_exception
+        _thread._excepthook = show_exception_in_thread  # threading takes it from there when it is imported
+        if "threading" in sys.modules:
+            sys.modules["threading"].excepthook = show_exception_in_thread
     else:
         take_cell_stdin(has_stdin)
         sys.argv = [name] + args
@@ -286,6 +290,19 @@ def show_exception(kind, error, traceback):
     import traceback as printer
 
     printer.print_exception(kind, error, traceback)
+
+
+def show_exception_in_thread(failed):
+    """The same for threading.excepthook."""
+    stream = sys.stderr if sys.stderr is not None else getattr(failed.thread, "_stderr", None)
+    if failed.exc_type is SystemExit or stream is None:
+        return
+    name = failed.thread.name if failed.thread is not None else _thread.get_ident()
+    print(f"Exception in thread {name}:", file=stream)
+    import traceback as printer
+
+    printer.print_exception(*failed[:3], file=stream)
+    stream.flush()
 
 
 # ---- after the program -------------------------------------------------------------------------
