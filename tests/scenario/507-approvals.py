@@ -84,6 +84,11 @@ hiding = user.call("run", language="bash", code="set -x; ls", detach=True, polic
 eq([run["masked"] for run in approver.call("approvals.list", run_id=hiding["run_id"])["waiting"]], [1],
    "and so are those in a variable that is code for a shell, and in no other")
 approver.call("approvals.deny", run_id=hiding["run_id"], reason="no")
+hiding = user.call("run", language="bash", code="ls", detach=True, policy="asks", env={"BASH_ENV": "/work/notes", "OTHER": "x"},
+                   secrets=["BASH_ENV", "OTHER"], files=[{"path": "notes", "data": "echo hidden"}])
+eq([run["masked"] for run in approver.call("approvals.list", run_id=hiding["run_id"])["waiting"]], [1], "a masked name of such a variable counts")
+eq(code_of(approver, "approvals.approve", run_id=hiding["run_id"]), "conflict", "and is not approved unawares")
+approver.call("approvals.deny", run_id=hiding["run_id"], reason="no")
 own = asked(approver, "1")
 eq(code_of(approver, "approvals.approve", run_id=own), "forbidden", "an approver may not approve his own")
 eq(code_of(approver, "approvals.deny", run_id=own), "forbidden", "nor deny it")
