@@ -474,6 +474,17 @@ static bool breaks_schema(struct run_call *call, const struct schema *schema,
 	return true;
 }
 
+/* Only names of tools that are offered are known not to be secrets. */
+static void mask_name(struct run_call *call)
+{
+	struct redactor redactor = redactor_of(call);
+
+	(void)redact_text(&redactor, &call->name, 0);
+	call->masks += redactor.masks;
+	if (!call->name || call->calls->request->masked.withheld)
+		call->name = "";
+}
+
 static void read_args(struct run_call *call, struct bytes text)
 {
 	const uint64_t most = call->calls->request->spec.limits.call_bytes;
@@ -515,6 +526,8 @@ static void read_call(void *context)
 	if (call->name)
 		read_args(call,
 			(struct bytes){ call->body + name_len + 1, call->body_len - name_len - 1 });
+	if (call->name && !call->tool)
+		mask_name(call);
 	if (!call->tool)
 		call_fail(call, "unknown_tool", "no tool of this name is offered");
 	if (call->code)
