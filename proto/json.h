@@ -41,12 +41,15 @@ enum json_style {
 	JSON_WRITE_PRETTY = 1, /* two spaces a level; no newline at the end */
 	/* bytes become {"base64": "..."}; without this flag they are an error */
 	JSON_WRITE_BASE64 = 2,
+	/* U+0000 in a key is an error: json_parse() does not read it */
+	JSON_WRITE_READABLE = 4,
 };
 
 /*
  * Appends the value to `buf`.  json_parse() reads the text back to an equal value, with integers
- * and reals exact.  On failure it appends nothing.  ERR_INVALID: bytes, NaN, Infinity, or nesting
- * beyond JSON_DEPTH_MAX.  ERR_TOO_BIG: the buffer is full.  ERR_MEMORY: no memory.
+ * and reals exact, unless a key has U+0000.  On failure it appends nothing.  ERR_INVALID: bytes,
+ * NaN, Infinity, such a key, or nesting beyond JSON_DEPTH_MAX.  ERR_TOO_BIG: the buffer is full.
+ * ERR_MEMORY: no memory.
  */
 int json_write(struct buf *buf, const struct value *value, unsigned style, struct err *err);
 

@@ -153,6 +153,8 @@ static int put_node(struct writing *writing, const struct value *value);
 
 static int put_key(struct writing *writing, const struct value_entry *entry)
 {
+	if ((writing->style & JSON_WRITE_READABLE) && memchr(entry->key, '\0', entry->key_len))
+		return err_set(writing->err, ERR_INVALID, "a key holds U+0000");
 	if (put_text(writing, entry->key, entry->key_len) < 0)
 		return -1;
 	return put_word(writing, writing->style & JSON_WRITE_PRETTY ? ": " : ":");

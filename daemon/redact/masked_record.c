@@ -61,14 +61,14 @@ static void redact_args(struct redactor *redactor, struct job_spec *kept)
 		(void)redact_bytes(redactor, &args[i], 0);
 }
 
-static void redact_globs(struct redactor *redactor, struct job_spec *kept)
+static void redact_texts(struct redactor *redactor, const char ***texts, size_t *count)
 {
-	const char **globs = COPY(redactor, kept->artifact_globs, kept->artifact_glob_count);
+	const char **copy = COPY(redactor, *texts, *count);
 
-	kept->artifact_glob_count = globs ? kept->artifact_glob_count : 0;
-	kept->artifact_globs = globs;
-	for (size_t i = 0; i < kept->artifact_glob_count; i++)
-		(void)redact_text(redactor, &globs[i], 0);
+	*count = copy ? *count : 0;
+	*texts = copy;
+	for (size_t i = 0; i < *count; i++)
+		(void)redact_text(redactor, &copy[i], 0);
 }
 
 void mask_spec(struct redactor *redactor, const struct job_spec *spec, struct job_spec *ret_kept)
@@ -92,7 +92,8 @@ void mask_spec(struct redactor *redactor, const struct job_spec *spec, struct jo
 		(void)redact_bytes(redactor, &kept.input, 0);
 	redact_pairs(redactor, &kept.env, &kept.env_count);
 	redact_pairs(redactor, &kept.labels, &kept.label_count);
-	redact_globs(redactor, &kept);
+	redact_texts(redactor, &kept.artifact_globs, &kept.artifact_glob_count);
+	redact_texts(redactor, &kept.packages, &kept.package_count);
 	kept.schema = redact_value(redactor, kept.schema);
 	kept.secrets = NULL;
 	kept.masks = redactor->masks - before;

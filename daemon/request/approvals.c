@@ -567,6 +567,21 @@ static int put_packages(struct buf *buf, const struct chosen_packages *chosen)
 }
 
 /*
+ * A variable that a shell runs as code can name a file of any kind, stdin, an argument or another
+ * variable.  So with such a variable all of them are part of the program.
+ */
+static int put_input(struct buf *buf, const struct request *request)
+{
+	const struct job_spec *spec = &request->spec;
+	const char *hash = request->result.input_hash;
+
+	for (size_t i = 0; i < spec->env_count; i++)
+		if (judged_variable(request, spec->env[i].key))
+			return buf_append(buf, hash, strlen(hash) + 1);
+	return 0;
+}
+
+/*
  * Collects everything that was judged, and the policy.  NULs separate the parts, since no part can
  * contain one.
  */
@@ -585,10 +600,8 @@ static int put_subject(struct buf *buf, const struct request *request)
 		if (judged_file_kind(request, &spec->files[i]) != FILE_OF_DATA &&
 			put_text_hash(buf, spec->files[i].path, spec->files[i].data) < 0)
 			return -1;
-	for (size_t i = 0; i < spec->env_count; i++)
-		if (judged_variable(request, spec->env[i].key) &&
-			put_text_hash(buf, spec->env[i].key, spec->env[i].value) < 0)
-			return -1;
+	if (put_input(buf, request) < 0)
+		return -1;
 	if (put_packages(buf, &request->packages) < 0)
 		return -1;
 	return put_network(buf, spec->network);

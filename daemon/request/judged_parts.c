@@ -64,18 +64,21 @@ bool judged_variable(const struct request *request, const char *name)
 	return false;
 }
 
+/* Who does not see its name does not know that a shell runs its value. */
+static bool is_shown(const struct job_pair *given, const struct job_pair *kept)
+{
+	return strcmp(given->key, kept->key) == 0 && given->value.len == kept->value.len &&
+	       memcmp(given->value.data, kept->value.data, given->value.len) == 0;
+}
+
 uint64_t judged_masks(const struct request *request)
 {
 	const struct job_spec *masked = &request->masked.spec;
 	uint64_t masks = masked->masks_unseen;
 
-	for (size_t i = 0; i < request->spec.env_count && i < masked->env_count; i++) {
-		const struct bytes given = request->spec.env[i].value;
-		const struct bytes kept = masked->env[i].value;
-
+	for (size_t i = 0; i < request->spec.env_count && i < masked->env_count; i++)
 		if (request->runtime && judged_variable(request, request->spec.env[i].key) &&
-			(given.len != kept.len || memcmp(given.data, kept.data, given.len) != 0))
+			!is_shown(&request->spec.env[i], &masked->env[i]))
 			masks++;
-	}
 	return masks;
 }

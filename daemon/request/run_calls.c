@@ -474,6 +474,17 @@ static bool breaks_schema(struct run_call *call, const struct schema *schema,
 	return true;
 }
 
+/* Only names of tools that are offered are known not to be secrets. */
+static void mask_name(struct run_call *call)
+{
+	struct redactor redactor = redactor_of(call);
+
+	(void)redact_text(&redactor, &call->name, 0);
+	call->masks += redactor.masks;
+	if (!call->name || call->calls->request->masked.withheld)
+		call->name = "";
+}
+
 static void read_args(struct run_call *call, struct bytes text)
 {
 	const uint64_t most = call->calls->request->spec.limits.call_bytes;
@@ -515,6 +526,8 @@ static void read_call(void *context)
 	if (call->name)
 		read_args(call,
 			(struct bytes){ call->body + name_len + 1, call->body_len - name_len - 1 });
+	if (call->name && !call->tool)
+		mask_name(call);
 	if (!call->tool)
 		call_fail(call, "unknown_tool", "no tool of this name is offered");
 	if (call->code)
@@ -1054,22 +1067,37 @@ void run_calls_prepare(struct execution *execution)
 
 /* ---- the answer of the client --------------------------------------------------------------- */
 
+/* Without its data, which the record cannot keep. */
+static void fail_by_data(struct run_call *call, const char *code, const char *message)
+{
+	call->data = NULL;
+	call->reply_pointer = "/error/data";
+	call_fail(call, code, message);
+	call->room = 0;
+	write_error(call);
+}
+
 static void read_failure(struct run_call *call, const struct value *error)
 {
-	const uint64_t most = call->calls->request->spec.limits.call_bytes;
+	const uint64_t most = call->calls->request->spec.limits.call_bytes + TEXT_MAX;
+	struct bytes text;
+	struct err err = ERR_INIT;
 
 	call->data = value_get(error, "data");
+	if (call->data &&
+		json_write_text(&call->arena, call->data, JSON_WRITE_BASE64 | JSON_WRITE_READABLE,
+			most, &text, &err) < 0 &&
+		err.code == ERR_INVALID) {
+		fail_by_data(call, "bad_result",
+			arena_printf(&call->arena, "the data of the error: %s", err.text));
+		return;
+	}
 	call_fail(call, "failed", value_as_text(value_get(error, "message")));
 	if (!call->message)
 		call->message = "the tool failed";
 	write_error(call);
-	if (call->answer.len <= most + TEXT_MAX)
-		return;
-	call->data = NULL;
-	call->reply_pointer = "/error/data";
-	call_fail(call, "too_large", "the data of the error are too large");
-	call->room = 0;
-	write_error(call);
+	if (call->answer.len > most)
+		fail_by_data(call, "too_large", "the data of the error are too large");
 }
 
 static void read_result(struct run_call *call, const struct value *result)
@@ -1078,7 +1106,7 @@ static void read_result(struct run_call *call, const struct value *result)
 	struct err err = ERR_INIT;
 	const char *pointer = NULL;
 
-	if (json_write_text(&call->arena, result, JSON_WRITE_COMPACT, most, &call->answer, &err) <
+	if (json_write_text(&call->arena, result, JSON_WRITE_READABLE, most, &call->answer, &err) <
 		0) {
 		call->reply_pointer = "/result";
 		call->answer = (struct bytes){ NULL, 0 };

@@ -366,6 +366,7 @@ static enum stage fit_to_host(struct request *request)
 		return refuse_contract(request, &refusal);
 	switch (request_packages_find(request, &refusal)) {
 	case PACKAGES_FOUND:
+		request->masked.spec.packages = request->spec.packages;
 		break;
 	case PACKAGES_REFUSED:
 		return refuse_contract(request, &refusal);

@@ -63,6 +63,15 @@ for body in bodies:
     print(code(answer()[2]))
 """)["stdout"].split(), ["unknown_tool"] * 4 + ["bad_arguments"] + ["unknown_tool"] * 4 + ["bad_arguments"] * 11,
    "names and arguments that are none get an error")
+SECRET = "zq-4f9a-9000-0001-7c2d"
+result = attack("""
+for name in os.environ["K"], "glpat-" + "a" * 20, "nobody":
+    send(1, name.encode() + b'\\0{}')
+    print(code(answer()[2]))
+""", env={"K": SECRET}, secrets=[SECRET])
+eq(([(row["tool"], row["code"]) for row in box.record(result)], box.call("runs.get", run_id=result["run_id"])["masks"] >= 3),
+   ([("[masked:secret]", "unknown_tool"), ("[masked:gitlab-token]", "unknown_tool"), ("nobody", "unknown_tool")], True),
+   "names of tools that are not offered are stored with masks")
 eq(attack("""
 send(1, b'echo\\0' + b'[' * 56 + b']' * 56)
 print(answer()[1])

@@ -8,7 +8,7 @@ from wire import Client, done, eq, ok
 step, place = sys.argv[1:]
 box, other = Toolbox(), Client()
 LONG = {"wall_ms": 60000, "cpu_ms": 60000}
-NAMES = ("note", "drop", "next", "fails", "slow")
+NAMES = ("note", "drop", "next", "fails", "slow", "nul", "nuldata")
 counted = []
 
 
@@ -20,12 +20,17 @@ def failing(**args):
     raise Failed("no such row", {"n": 3})
 
 
+def failing_nul(**args):
+    raise Failed("odd", {"a\0b": 3})
+
+
 def following(**args):
     counted.append(args)
     return len(counted)
 
 
-FUNCTIONS = {"note": lambda **args: {"noted": args}, "drop": lambda **args: "dropped", "next": following, "fails": failing, "slow": silent}
+FUNCTIONS = {"note": lambda **args: {"noted": args}, "drop": lambda **args: "dropped", "next": following, "fails": failing, "slow": silent,
+             "nul": lambda **args: [{"a\0b": 1}], "nuldata": failing_nul}
 TOOLS = [tool(name, effects=name == "note", timeout_ms=300) for name in NAMES]
 
 
@@ -96,6 +101,14 @@ if step == "record":
     first = work("for tool in nosuch next next next; do ced-call $tool 2>&1; done; true", "bash", limits={"calls": 3})
     again = replay(first)
     eq((again["same"], [row[1:] for row in rows(again["result"])]), (True, [("refused", "unknown_tool"), ("recorded", None), ("recorded", None)]), "unknown tools and calls past the limit end as they did")
+
+    # What the record could not tell is no answer of a tool.
+    answers = len(box.answers)
+    first = work(TRY + "attempt('nul'); attempt('nuldata')")
+    eq((first["stdout"].splitlines(), [answer[1]["data"]["pointer"] for answer in box.answers[answers:]]),
+       (["nul bad_result a key holds U+0000 null", "nuldata bad_result the data of the error: a key holds U+0000 null"], ["/result", "/error/data"]),
+       "U+0000 in a key of a result or of an error's data is refused, which program and client read")
+    eq((replay(first)["same"], rows(first)), (True, [("nul", "allowed", "bad_result"), ("nuldata", "allowed", "bad_result")]), "the record has the errors, and its replay is the same")
 
     # Secrets are masked in the record, in arguments and in results.
     secret = "hunter2hunter2"

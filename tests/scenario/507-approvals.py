@@ -84,6 +84,11 @@ hiding = user.call("run", language="bash", code="set -x; ls", detach=True, polic
 eq([run["masked"] for run in approver.call("approvals.list", run_id=hiding["run_id"])["waiting"]], [1],
    "and so are those in a variable that is code for a shell, and in no other")
 approver.call("approvals.deny", run_id=hiding["run_id"], reason="no")
+hiding = user.call("run", language="bash", code="ls", detach=True, policy="asks", env={"BASH_ENV": "/work/notes", "OTHER": "x"},
+                   secrets=["BASH_ENV", "OTHER"], files=[{"path": "notes", "data": "echo hidden"}])
+eq([run["masked"] for run in approver.call("approvals.list", run_id=hiding["run_id"])["waiting"]], [1], "a masked name of such a variable counts")
+eq(code_of(approver, "approvals.approve", run_id=hiding["run_id"]), "conflict", "and is not approved unawares")
+approver.call("approvals.deny", run_id=hiding["run_id"], reason="no")
 own = asked(approver, "1")
 eq(code_of(approver, "approvals.approve", run_id=own), "forbidden", "an approver may not approve his own")
 eq(code_of(approver, "approvals.deny", run_id=own), "forbidden", "nor deny it")
@@ -147,6 +152,15 @@ ok(True, "a space more is another program")
 asked(user, "print('ttl')", files=[{"path": "helper.py", "data": "1"}])
 ok(True, "and so is another module beside it")
 eq(user.run(ASKS + "print('ttl')", policy="house", files=[{"path": "data.csv", "data": "1"}])["outcome"], "ok", "but not other data")
+shell = {"language": "bash", "code": "cat; echo $NAME", "policy": "asks", "detach": True, "env": {"BASH_ENV": "/work/rc", "NAME": "n"},
+         "files": [{"path": "rc", "data": "echo seen"}], "stdin": "in"}
+first = user.call("run", **shell)["run_id"]
+approver.call("approvals.approve", run_id=first, **{"for": "code"}, ttl_ms=600000)
+eq(user.call("wait", run_id=first)["stdout"], "seen\ninn\n", "a program with a variable that is code for a shell can be approved")
+eq(user.call("wait", run_id=user.call("run", **shell)["run_id"])["stdout"], "seen\ninn\n", "and need not be asked about again")
+for more in ({"files": [{"path": "rc", "data": "echo other"}]}, {"stdin": "echo other"}, {"args": ["echo other"]},
+             {"env": {"BASH_ENV": "/work/rc", "NAME": "echo other"}}, {"env": {"BASH_ENV": "/dev/stdin", "NAME": "n"}}):
+    eq(user.call("run", **shell | more).get("state"), "parked", f"with another {next(iter(more))} it is another program, since the shell may run that")
 time.sleep(1.6)
 asked(user, "print('ttl')")
 ok(True, "its time passes")

@@ -240,6 +240,26 @@ TEST(bytes_are_written_only_when_asked_for)
 	CHECK_EQ_INT(text.len, strlen(text.data));
 }
 
+TEST(a_key_that_could_not_be_read_again_is_refused_when_that_is_asked_for)
+{
+	WITH_ARENA(arena);
+	struct value *map = value_map(arena);
+	struct value *list = value_list(arena);
+	struct err err = ERR_INIT;
+	struct bytes text = { NULL, 0 };
+
+	CHECK_EQ_INT(value_map_put_len(arena, map, "a\0b", 3, value_text_len(arena, "\0", 1)), 0);
+	CHECK_EQ_INT(value_list_add(arena, list, map), 0);
+	CHECK_EQ_INT(json_write_text(arena, list, JSON_WRITE_COMPACT, 100, &text, &err), 0);
+	CHECK_STR(text.data, "[{\"a\\u0000b\":\"\\u0000\"}]");
+	CHECK(!read_text(arena, text.data));
+	CHECK_EQ_INT(json_write_text(arena, list, JSON_WRITE_READABLE, 100, &text, &err), -1);
+	CHECK_EQ_INT(err.code, ERR_INVALID);
+	CHECK_STR(err.text, "a key holds U+0000");
+	CHECK_STR(rewritten(arena, "{\"a\":\"\\u0000\"}", JSON_WRITE_READABLE),
+		"{\"a\":\"\\u0000\"}");
+}
+
 TEST(a_failed_write_leaves_the_buffer_as_it_was)
 {
 	WITH_ARENA(arena);

@@ -43,6 +43,7 @@ static struct job_spec full_spec(void)
 	static struct job_pair env[] = { { S, BYTES(S) }, { S S, BYTES("") } };
 	static struct job_pair labels[] = { { "l", BYTES(S) } };
 	static const char *globs[] = { "*" S };
+	static const char *packages[] = { "set-" S };
 	static struct bytes secrets[] = { BYTES(S) };
 
 	return (struct job_spec){ .id = "id " S,
@@ -59,6 +60,9 @@ static struct job_spec full_spec(void)
 		.env_count = 2,
 		.artifact_globs = globs,
 		.artifact_glob_count = 1,
+		.packages = packages,
+		.package_count = 1,
+		.has_packages = true,
 		.task = S,
 		.agent = "agent " S,
 		.labels = labels,
@@ -87,7 +91,7 @@ TEST(no_part_of_a_request_keeps_a_secret)
 	mask_spec(&redactor, &spec, &kept);
 	text = as_text(job_spec_to_value(&arena, &kept));
 	CHECK(!strstr(text, S));
-	CHECK(strstr(text, "\"masks\":15"));
+	CHECK(strstr(text, "\"masks\":16"));
 	CHECK(!kept.secrets);
 	CHECK_STR(kept.code.data, "print('" MASK "')");
 	CHECK_STR(kept.env[0].key, MASK "~0");
