@@ -1251,7 +1251,6 @@ static bool take_worker(struct execution *execution, struct worker *worker)
 	execution->worker = worker;
 	execution->next_cell = worker->state == WORKER_KEPT;
 	execution->facts.is_later = execution->next_cell;
-	execution->facts.connects = execution->spec->network != NULL;
 	execution->facts.disk_was_full = execution->disk_was_full;
 	execution->facts.before = worker->before;
 	execution->facts.has_memory_cgroup = knobs_hold(&worker->knobs, KNOB_MEMORY_EVENTS);

@@ -34,7 +34,6 @@ struct facts {
 	int64_t gone_us; /* from the kill until its death was seen; 0: not yet */
 	bool job_sent;
 	bool is_later; /* its process has run cells of its session before, and says what they want */
-	bool connects; /* it may connect to hosts, of which nothing is counted here */
 	bool began;    /* the harness sent this before any user code ran */
 	bool failed;   /* the harness could not begin: see failure */
 	const char *failure;

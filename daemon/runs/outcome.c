@@ -141,27 +141,13 @@ static bool is_memory_limit(struct judgement *j)
 	return true;
 }
 
-/*
- * Cells before it may say so of a cell that did run.  It had no tools then, since they are there for
- * one that has begun.  So it can have done something outside its session only by what it wrote, or
- * over the network.
- */
-static enum ran what_ran_refused(const struct facts *facts)
-{
-	bool was_silent = !facts->stdout_total && !facts->stderr_total && !facts->display_total &&
-			  !facts->connects;
-
-	return was_silent ? RAN_NO : RAN_UNKNOWN;
-}
-
 static enum ran what_ran(const struct facts *facts, enum outcome outcome)
 {
 	if (!facts->job_sent)
 		return RAN_NO;
-	if (facts_say_refused(facts))
-		return what_ran_refused(facts);
 	/* Cells before it may speak for the process, and they say that it did not run. */
-	if (facts->is_later && (outcome == OUTCOME_SYNTAX_ERROR || !(facts->began || facts->done)))
+	if (facts->is_later && (outcome == OUTCOME_SYNTAX_ERROR || facts_say_refused(facts) ||
+				       !(facts->began || facts->done)))
 		return RAN_UNKNOWN;
 	if (outcome == OUTCOME_SYNTAX_ERROR)
 		return RAN_NO;
