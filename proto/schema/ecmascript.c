@@ -14,7 +14,9 @@ struct walk {
 	const char *text;
 	size_t len, at;
 	bool in_class;
-	bool repeats; /* a quantifier stands just before */
+	bool is_negated;    /* the class begins with ^ */
+	bool negates, asks; /* in the class there is \W, \S or \D; there is \p or \P */
+	bool repeats;       /* a quantifier stands just before */
 };
 
 static bool is_letter(char byte)
@@ -125,7 +127,11 @@ static int walk_outside(struct walk *walk, struct err *err)
 		if (!len)
 			return foreign(walk, 3, err);
 	}
-	walk->in_class = ahead(walk, 0) == '[';
+	if (ahead(walk, 0) == '[') {
+		walk->in_class = true;
+		walk->is_negated = ahead(walk, 1) == '^';
+		walk->negates = walk->asks = false;
+	}
 	walk->at += len ? len : 1;
 	return 0;
 }
@@ -137,13 +143,29 @@ static int walk_class(struct walk *walk)
 	return 0;
 }
 
+/* PCRE2 10.42 finds characters in [^\W\p{Lu}] that the class excludes. */
+static int walk_escape_in_class(struct walk *walk, struct err *err)
+{
+	walk->negates = walk->negates || is_among(ahead(walk, 1), "WSD");
+	walk->asks = walk->asks || is_among(ahead(walk, 1), "pP");
+	if (walk->is_negated && walk->negates && walk->asks)
+		return err_set(err, ERR_INVALID,
+			"at byte %zu: \\W, \\S or \\D beside \\p in a class that begins with ^ is not supported",
+			walk->at);
+	return walk_escape(walk, err);
+}
+
 int ecmascript_check(const char *text, size_t len, struct err *err)
 {
 	struct walk walk = { .text = text, .len = len };
 	int answer = 0;
 
 	while (!answer && walk.at < walk.len) {
-		if (ahead(&walk, 0) == '\\')
+		const bool escapes = ahead(&walk, 0) == '\\';
+
+		if (escapes && walk.in_class)
+			answer = walk_escape_in_class(&walk, err);
+		else if (escapes)
 			answer = walk_escape(&walk, err);
 		else if (walk.in_class)
 			answer = walk_class(&walk);

@@ -264,6 +264,12 @@ static size_t copy_escape(const char *text, size_t len, char *out, size_t *ret_l
 
 	if (end && (text[1] == 'p' || text[1] == 'P') && text[2] == '{')
 		code = category_code(text + 3, (size_t)(end - text) - 3);
+	if (len > 1 &&
+		text[1] == 'v') { /* in PCRE2 every line break and more; here one character */
+		*out = '\v';
+		*ret_len = 1;
+		return 2;
+	}
 	memcpy(out, text, taken);
 	*ret_len = taken;
 	if (!code)

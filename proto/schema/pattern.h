@@ -4,7 +4,10 @@
  * The dialect is that of JSON Schema: ECMAScript with the `u` flag, as far as PCRE2 supports it.
  * Patterns are not anchored.  Known differences: \s and \S cover ASCII only.  \p{...} supports only
  * PCRE2's own names, such as \p{Lu}, and the long names of general categories.  [:alpha:] in a class
- * is PCRE2's.  What ECMAScript does not have is refused (ecmascript.h).
+ * is PCRE2's.  `.` matches U+2028 and U+2029.  [] with a quantifier matches nothing.  A group in a group
+ * that is repeated keeps what it matched before.  What ECMAScript does not have is refused where it would
+ * change what the pattern means (ecmascript.h), and so are its pairs of surrogates, lookbehinds without a
+ * fixed length, and [^\W\p{Lu}].
  *
  * The matcher counts its work, by place in the pattern and by distance in the text.  So the result
  * does not depend on the clock.  When the budget is used up, the search gives up, and the caller

@@ -44,6 +44,9 @@ TEST(the_dialect_is_that_of_ecmascript)
 	CHECK_EQ_INT(look("^.$", "\r"), PATTERN_NO);
 	CHECK_EQ_INT(look("^\\cI[\\cj]$", "\t\n"), PATTERN_YES);
 	CHECK_EQ_INT(look("^(a)?\\1b$", "b"), PATTERN_YES);
+	CHECK_EQ_INT(look("^\\v[\\v]$", "\v\v"), PATTERN_YES);
+	CHECK_EQ_INT(look("[\\v]|\\v", "\n\r\xe2\x80\xa8"), PATTERN_NO);
+	CHECK_EQ_INT(look("^[\\W\\p{Lu}]$", "\xce\x91"), PATTERN_YES);
 	CHECK_EQ_INT(look("^(?=.*\\d)(?!.*x)[a-z\\d]{3,}$", "ab1"), PATTERN_YES);
 }
 
@@ -63,6 +66,11 @@ TEST(what_is_no_pattern_is_refused_with_its_place)
 	CHECK_STR(err.text, "at byte 1: ECMAScript has no (?>");
 	CHECK_EQ_INT(pattern_compile(arena, "a*+", 3, &pattern, &err), -1);
 	CHECK_STR(err.text, "at byte 2: ECMAScript has no + after a quantifier");
+	CHECK_EQ_INT(pattern_compile(arena, "a[^\\W\\p{Lu}]", 12, &pattern, &err), -1);
+	CHECK_STR(err.text,
+		"at byte 5: \\W, \\S or \\D beside \\p in a class that begins with ^ is not supported");
+	CHECK_EQ_INT(look("[^\\P{Lu}x\\S]", "a"), -1);
+	CHECK_EQ_INT(look("[^\\W][\\p{Lu}][^\\p{L}\\d]", "_A-"), PATTERN_YES);
 	CHECK_EQ_INT(look("\\C", "a"), -1);
 	CHECK_EQ_INT(look("(*UCP)a", "a"), -1);
 	CHECK_EQ_INT(look("(*NO_START_OPT)a", "a"), -1);
