@@ -43,31 +43,12 @@ static bool has_memory(const struct runtime *runtime)
 void pool_grow(struct runtime *runtime, bool newcomer)
 {
 	runtime->starved_ms = clock_ms();
-	zygote_fill_slots(runtime);
 	if (list_is_empty(&runtime->zygotes) && !runtime->retry && !runtime->pool->closing) {
 		zygote_start(runtime);
 	} else if (runtime->wanted < slots_most(runtime, newcomer) && has_memory(runtime)) {
 		runtime->wanted++;
 		zygote_open_slots(runtime);
 	}
-}
-
-static void on_lull(void *owner)
-{
-	struct pool *pool = owner;
-	int64_t taken_ms = 0;
-
-	if (pool->closing)
-		return;
-	for (unsigned i = 0; i < pool->all_count; i++)
-		if (pool->runtimes[i].taken_ms > taken_ms)
-			taken_ms = pool->runtimes[i].taken_ms;
-	if (clock_ms() - taken_ms < LULL_MS) {
-		timer_set(pool->lull, LULL_MS);
-		return;
-	}
-	for (unsigned i = 0; i < pool->all_count; i++)
-		zygote_fill_slots(&pool->runtimes[i]);
 }
 
 struct worker *pool_take_ahead(struct runtime *runtime)
@@ -80,8 +61,6 @@ struct worker *pool_take_ahead(struct runtime *runtime)
 	worker = container_of(first, struct worker, ready_link);
 	worker->zygote->runs++;
 	runtime->taken_ms = clock_ms();
-	if (!runtime_has_many(runtime, 1))
-		zygote_fill_slots(runtime);
 	return worker;
 }
 
@@ -192,6 +171,17 @@ bool pool_child_exited(struct pool *pool, uint32_t child, int status)
 	return false;
 }
 
+/* Makes workers in slots that are empty because another slot's memory was reclaimed first. */
+static void fill_empty(struct zygote *zygote)
+{
+	list_for_each(at, &zygote->workers) {
+		struct worker *worker = container_of(at, struct worker, link);
+
+		if (worker->state == WORKER_EMPTY)
+			zygote_on_empty(zygote, worker);
+	}
+}
+
 /* Makes the next worker, whatever memory is left: one slot's is not reclaimed twice. */
 static void on_reclaimed(void *context, struct worker *worker)
 {
@@ -202,7 +192,8 @@ static void on_reclaimed(void *context, struct worker *worker)
 	if (worker && worker->state == WORKER_EMPTY && worker->zygote->state == ZYGOTE_READY)
 		worker_make(worker, &worker->zygote->runtime->limits);
 	for (unsigned i = 0; i < pool->all_count; i++)
-		zygote_fill_slots(&pool->runtimes[i]);
+		list_for_each(at, &pool->runtimes[i].zygotes)
+			fill_empty(container_of(at, struct zygote, link));
 }
 
 /* ---- the pool ------------------------------------------------------------------------------- */
@@ -326,9 +317,6 @@ int pool_start(struct pool *pool, uv_loop_t *loop,
 	pool->reclaim = (struct reclaim){ .loop = loop, .on_done = on_reclaimed, .context = pool };
 	pool->on_warm = on_warm;
 	pool->context = context;
-	pool->lull = timer_new(loop, 1, 0, on_lull, pool);
-	if (!pool->lull)
-		return err_set(err, ERR_MEMORY, "no memory for the pool's upkeep");
 	pool->upkeep = timer_new(loop, UPKEEP_MS, UPKEEP_MS, on_upkeep, pool);
 	if (!pool->upkeep)
 		return err_set(err, ERR_MEMORY, "no memory for the pool's upkeep");
@@ -359,8 +347,6 @@ void pool_close(struct pool *pool)
 {
 	pool->closing = true;
 	timer_close(pool->upkeep);
-	timer_close(pool->lull);
-	pool->lull = NULL;
 	outer_cgroups_close(&pool->outer_cgroups);
 	package_sets_close(&pool->packages);
 	for (unsigned i = 0; i < pool->all_count; i++) {

@@ -74,15 +74,6 @@ static unsigned count_workers(const struct runtime *runtime, enum worker_state s
 	return count;
 }
 
-bool runtime_has_many(const struct runtime *runtime, unsigned taken)
-{
-	unsigned warm = 0;
-
-	list_for_each(at, &runtime->warm)
-		warm++;
-	return warm > taken && (warm - taken) * 3 > runtime->wanted;
-}
-
 const char *runtime_language(const struct runtime *runtime)
 {
 	const struct config_runtime *config = runtime->config;

@@ -29,7 +29,6 @@ struct pool {
 	unsigned runtime_count;
 	unsigned all_count; /* including twins */
 	struct timer *upkeep;
-	struct timer *lull; /* until workers are made in empty slots */
 	struct reclaim reclaim;
 	struct package_sets packages;
 	struct outer_cgroups outer_cgroups; /* memory cgroups above all jails */
@@ -64,11 +63,6 @@ struct runtime {
 	uint64_t runs, cold; /* runs that got a worker; runs that came while none was warm */
 	char trouble[256];   /* why there is no zygote, for status; "" when there is one */
 };
-
-#define LULL_MS 5 /* after the last run came, until workers are made ahead */
-
-/* Whether more than a third of its slots have warm workers, beside `taken` of them. */
-bool runtime_has_many(const struct runtime *runtime, unsigned taken);
 
 /* For `runtimes` and `admin.status`: {name, version, digest, warm, running, making, slots, …}. */
 struct value *runtime_describe(const struct runtime *runtime, struct arena *arena);

@@ -156,7 +156,7 @@ void zygote_on_warm(struct zygote *zygote, struct worker *worker)
 		runtime->pool->on_warm(runtime->pool->context, runtime);
 }
 
-static void fill_slot(struct zygote *zygote, struct worker *worker)
+void zygote_on_empty(struct zygote *zygote, struct worker *worker)
 {
 	if (zygote->state != ZYGOTE_READY || zygote->runtime->pool->closing)
 		return; /* upkeep ends a retiring zygote */
@@ -164,33 +164,6 @@ static void fill_slot(struct zygote *zygote, struct worker *worker)
 		worker_lose(worker, "too many attempts to make a worker in its slot failed");
 	else if (!reclaim_start(&zygote->runtime->pool->reclaim, worker))
 		worker_make(worker, &zygote->runtime->limits);
-}
-
-/* To make a worker takes more of a processor than a small run does, so runs that come go first. */
-void zygote_on_empty(struct zygote *zygote, struct worker *worker)
-{
-	struct runtime *runtime = zygote->runtime;
-
-	if (runtime_has_many(runtime, 0) && !runtime->shares.waiting)
-		timer_set(runtime->pool->lull, LULL_MS);
-	else
-		fill_slot(zygote, worker);
-}
-
-static void fill_slots(struct zygote *zygote)
-{
-	list_for_each(at, &zygote->workers) {
-		struct worker *worker = container_of(at, struct worker, link);
-
-		if (worker->state == WORKER_EMPTY)
-			fill_slot(zygote, worker);
-	}
-}
-
-void zygote_fill_slots(struct runtime *runtime)
-{
-	list_for_each(at, &runtime->zygotes)
-		fill_slots(container_of(at, struct zygote, link));
 }
 
 /* ---- start and end of a zygote -------------------------------------------------------------- */
@@ -330,7 +303,7 @@ static void on_zygote_message(struct zygote *zygote, const struct slotmsg *msg)
 		return;
 	if (msg->kind == SLOTMSG_SLOT_OPENED && worker->state == WORKER_OPENING) {
 		worker_opened(worker);
-		fill_slot(zygote, worker);
+		zygote_on_empty(zygote, worker);
 	} else if (msg->kind == SLOTMSG_SLOT_FAILED) {
 		worker_lose(worker, msg->text);
 	} else if (msg->kind == SLOTMSG_SLOT_GONE) {

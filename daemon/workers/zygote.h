@@ -46,12 +46,6 @@ struct zygote *zygote_in_use(const struct runtime *runtime);
 void zygote_open_slots(struct runtime *runtime);
 
 /*
- * Makes workers in all empty slots, as far as there is memory.  Slots are empty because another slot's
- * memory was reclaimed first, or because they wait until no run has come for a moment.
- */
-void zygote_fill_slots(struct runtime *runtime);
-
-/*
  * Gives up silent workers, frees ended ones, and in the end frees itself.  Called at an interval.
  */
 void zygote_tend(struct zygote *zygote);
