@@ -22,7 +22,6 @@
 #include "daemon/workers/inspectors.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
-#include "proto/base/slice.h"
 #include "proto/method/method.h"
 #include "proto/version.h"
 
@@ -658,7 +657,6 @@ int server_run(struct server *server)
 {
 	int exit_code;
 
-	slice_ask(SLICE_SHORTEST);
 	(void)uv_run(&server->loop, UV_RUN_DEFAULT);
 	readers_free(server->services.readers);
 	queue_done(&server->queue);

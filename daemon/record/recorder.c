@@ -9,7 +9,6 @@
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
 #include "proto/base/log.h"
-#include "proto/base/slice.h"
 
 #define GATHER_MS      3    /* so long a commit that nobody waits for may wait for another record */
 #define TIDY_IDLE_MS   20   /* after this time without work, move the log into the database */
@@ -415,7 +414,6 @@ static void *recorder_run(void *context)
 {
 	struct recorder *recorder = context;
 
-	slice_ask(SLICE_SHORT);
 	pthread_mutex_lock(&recorder->lock);
 	for (;;) {
 		struct batch batch = { .count = 0 };

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "proto/base/container.h"
-#include "proto/base/slice.h"
 #include "sandbox/filter/landlock.h"
 #include "sandbox/filter/tiny_filter.h"
 #include "sandbox/jail_env.h"
@@ -136,15 +135,6 @@ static int take_filter(const struct worker_plan *plan, struct err *err)
 	return listener >= 0 ? tiny_filter_close(err) : 0;
 }
 
-/* From here on the worker waits for its job.  When that comes, it runs before workers that are made. */
-static int shorten_slice(const struct worker_plan *plan, struct err *err)
-{
-	(void)plan;
-	(void)err;
-	slice_ask(SLICE_SHORTEST);
-	return 0;
-}
-
 static const struct step {
 	const char *name;
 	int (*take)(const struct worker_plan *plan, struct err *err);
@@ -157,7 +147,6 @@ static const struct step {
 	{ "limits", set_limits },
 	{ "capabilities", drop_rights },
 	{ "signals", open_signals },
-	{ "time slice", shorten_slice },
 	{ "landlock", take_landlock },
 	{ "filter", take_filter },
 };
