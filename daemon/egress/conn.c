@@ -3,7 +3,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/tcp.h>
+#include <linux/tcp.h> /* has more in tcp_info than that of libc */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -22,6 +22,7 @@
 #define LOOKUP_MS     5000
 #define CONNECT_MS    10000
 #define IDLE_MS       60000
+#define SILENT_MS     50 /* from the end of a run; a jail's loopback takes less */
 #define HEAD_BYTES    65536
 #define COPY_BYTES    ((size_t)64 << 10) /* in one move, where there is no pipe */
 #define MOVES_AT_ONCE 4                  /* in one turn; then other connections get theirs */
@@ -289,8 +290,11 @@ static bool move(struct conn *conn, bool is_up)
 	course.flow->is_full = false;
 	for (int i = 0; i < MOVES_AT_ONCE && moved == MOVED_SOME && !course.flow->is_full; i++) {
 		moved = move_once(&course);
-		if (moved == MOVED_SOME)
-			conn->deadline_ms = clock_ms() + IDLE_MS;
+		if (moved != MOVED_SOME)
+			continue;
+		conn->deadline_ms = clock_ms() + IDLE_MS;
+		if (is_up)
+			conn->heard_ms = clock_ms();
 	}
 	if (moved == MOVED_LIMIT)
 		finish(conn, course.limit, true);
@@ -305,12 +309,31 @@ static bool has_to_send(const struct conn_flow *flow)
 	return flow->is_full || (flow->ended && !flow->shut);
 }
 
+/* Nobody reads answers any more, and the first would have the jail's kernel drop what it has yet to send. */
+static void move_last(struct conn *conn)
+{
+	const struct conn_flow *up = &conn->up;
+
+	if (!move(conn, true))
+		return;
+	if (up->shut) {
+		finish(conn, EGRESS_WHY_NONE, false);
+		return;
+	}
+	want(conn, &conn->in, up->ended || up->is_full ? 0U : EPOLLIN);
+	want(conn, &conn->out, has_to_send(up) ? EPOLLOUT : 0U);
+}
+
 /* Who shuts both ways is not asked about here: its last bytes may still wait to be read. */
 static void move_both(struct conn *conn)
 {
 	const struct conn_flow *up = &conn->up;
 	const struct conn_flow *down = &conn->down;
 
+	if (conn->run->is_ending) {
+		move_last(conn);
+		return;
+	}
 	if (!move(conn, true) || !move(conn, false))
 		return;
 	if (up->shut && down->shut) {
@@ -683,6 +706,7 @@ static void on_in(struct loop_io *io, uint32_t events)
 {
 	struct conn *conn = container_of(io, struct conn, in);
 
+	conn->heard_ms = clock_ms();
 	switch (conn->state) {
 	case CONN_HEAD:
 		read_head(conn);
@@ -770,6 +794,7 @@ int conn_start(struct run *run, int fd)
 	conn->in = (struct loop_io){ fd, 0, on_in };
 	conn->out = (struct loop_io){ -1, 0, on_out };
 	conn->started_us = clock_us();
+	conn->heard_ms = clock_ms();
 	conn->report.run = run->rules.run;
 	run->connections++;
 	run->at_once++;
@@ -789,12 +814,59 @@ void conn_tick(struct conn *conn)
 		refuse(conn, EGRESS_FAILED, EGRESS_WHY_TIMEOUT);
 }
 
+/* Whether the program's next byte or its end is what it waits for. */
+static bool awaits_program(const struct conn *conn)
+{
+	const struct conn_flow *up = &conn->up;
+
+	if (conn->state == CONN_MOVE)
+		return !up->is_full && !up->ended && !up->pipe && !up->first_len;
+	return conn->state == CONN_HEAD || conn->state == CONN_HELLO || conn->state == CONN_AGAIN;
+}
+
+void conn_drain(struct conn *conn)
+{
+	const int64_t heard_ms = conn->heard_ms;
+	const size_t peeked = conn->peeked;
+	const enum conn_state state = conn->state;
+
+	if (state == CONN_MOVE) {
+		move_last(conn);
+	} else if (awaits_program(conn)) {
+		on_in(&conn->in, EPOLLIN); /* what has come since the last turn */
+		if (conn->state == state && conn->peeked == peeked)
+			conn->heard_ms = heard_ms;
+	}
+}
+
+bool conn_is_silent(const struct conn *conn)
+{
+	return awaits_program(conn) && clock_ms() - conn->heard_ms >= SILENT_MS;
+}
+
+/* What the kernel has never sent is lost with a reset, and so not counted. */
+static void uncount_unsent(struct conn *conn)
+{
+	struct tcp_info info = { .tcpi_notsent_bytes = 0 };
+	socklen_t len = sizeof(info);
+	uint64_t unsent;
+
+	if (getsockopt(conn->out.fd, IPPROTO_TCP, TCP_INFO, &info, &len) < 0)
+		return;
+	unsent = info.tcpi_notsent_bytes;
+	if (unsent > 0 && conn->up.shut)
+		unsent--; /* the end is counted as a byte */
+	conn->report.up -= unsent < conn->report.up ? unsent : conn->report.up;
+}
+
 void conn_end(struct conn *conn)
 {
-	if (conn->state >= CONN_ANSWER)
-		finish(conn, EGRESS_WHY_NONE, true);
-	else
+	if (conn->state < CONN_ANSWER) {
 		refuse(conn, EGRESS_FAILED, EGRESS_WHY_NONE);
+		return;
+	}
+	uncount_unsent(conn);
+	finish(conn, EGRESS_WHY_NONE, true);
 }
 
 bool conn_is_done(const struct conn *conn)

@@ -54,6 +54,7 @@ struct conn {
 	struct egress_connection report;
 	int64_t started_us;
 	int64_t deadline_ms;
+	int64_t heard_ms;                         /* when the program sent something, or ended */
 	size_t peeked;                            /* bytes that were there at the last look */
 	bool is_looking;                          /* names_find() will call back */
 	size_t name_bytes;                        /* of the name that was looked up for a pattern */
@@ -67,6 +68,15 @@ struct conn {
 int conn_start(struct run *run, int fd);
 
 void conn_tick(struct conn *conn);
+
+/*
+ * The program is over, or stands still: only what it has sent moves from here on.  A connection whose last
+ * byte is with the kernel is closed in order, and the kernel goes on sending as for any program.
+ */
+void conn_drain(struct conn *conn);
+
+/* One that drains, and whose program has left it open: nothing has come for a while. */
+bool conn_is_silent(const struct conn *conn);
 
 /* The run is over: resets and reports it.  egress.c frees it later. */
 void conn_end(struct conn *conn);

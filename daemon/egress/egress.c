@@ -15,6 +15,7 @@
 
 #define EVENTS_MAX 128
 #define TICK_MS    200
+#define DRAIN_MS   10 /* from look to look at runs that are ending */
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
@@ -52,12 +53,12 @@ static void begin_run(struct egress *egress, const struct egress_begin *begin, i
 		egress_tell(egress, &ended);
 }
 
-static void end_run(struct egress *egress, uint64_t id)
+static void end_run(struct egress *egress, const struct egress_end *end)
 {
-	struct run *run = run_find(egress, id);
+	struct run *run = run_find(egress, end->run);
 
 	if (run)
-		run_end(run);
+		run_end(run, end->drains != 0);
 }
 
 /* Returns 1 when there is more, 0 when there is nothing now, -1 at the end. */
@@ -81,7 +82,7 @@ static int serve_message(struct egress *egress, struct err *err)
 	if (msg.kind == EGRESS_BEGIN)
 		begin_run(egress, &msg.body.begin, fd);
 	else
-		end_run(egress, msg.body.end.run);
+		end_run(egress, &msg.body.end);
 	return 1;
 }
 
@@ -118,6 +119,19 @@ static void tick(struct egress *egress)
 		run_tick(container_of(at, struct run, link));
 }
 
+/* True: some have not ended yet. */
+static bool end_drained(struct egress *egress)
+{
+	bool some = false;
+
+	list_for_each(at, &egress->runs) {
+		struct run *run = container_of(at, struct run, link);
+
+		some |= run->is_ending && !run_end_drained(run);
+	}
+	return some;
+}
+
 int egress_init(struct egress *egress, int sock, struct err *err)
 {
 	*egress = (struct egress){ .control = { sock, 0, on_control } };
@@ -136,9 +150,10 @@ int egress_serve(struct egress *egress, struct err *err)
 {
 	struct epoll_event events[EVENTS_MAX];
 	int served = 0;
+	bool drains = false;
 
 	while (!egress->over) {
-		int wait_ms = list_is_empty(&egress->runs) ? -1 : TICK_MS;
+		int wait_ms = list_is_empty(&egress->runs) ? -1 : drains ? DRAIN_MS : TICK_MS;
 		int count = epoll_wait(egress->loop.epoll, events, EVENTS_MAX, wait_ms);
 
 		if (count < 0 && errno != EINTR)
@@ -155,6 +170,7 @@ int egress_serve(struct egress *egress, struct err *err)
 		if (served < 0)
 			return -1;
 		tick(egress);
+		drains = end_drained(egress);
 		bury(egress);
 	}
 	return 0;

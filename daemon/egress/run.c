@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "daemon/egress/conn.h"
+#include "proto/base/clock.h"
 #include "proto/base/container.h"
 #include "proto/base/fdio.h"
 
@@ -183,23 +184,45 @@ int run_start(struct egress *egress, const struct egress_begin *begin, int bring
 	return loop_want(&egress->loop, &run->bringer, EPOLLIN);
 }
 
-void run_end(struct run *run)
+void run_end(struct run *run, bool drains)
 {
-	static struct egress_msg ended = { .magic = EGRESS_MAGIC }; /* large for a stack */
-
-	ended.kind = EGRESS_ENDED;
-	ended.body.end.run = run->rules.run;
+	run->is_ending = true;
+	run->ending_ms = clock_ms() + (drains ? EGRESS_DRAIN_MS : 0);
 	close_io(run, &run->bringer);
 	for (unsigned i = 0; i < run->listener_count; i++) {
 		/* those that the program made last are in the record, too */
 		accept_some(&run->listeners[i], ACCEPTS_AT_END);
 		close_io(run, &run->listeners[i].io);
 	}
-	list_for_each(at, &run->conns)
-		conn_end(container_of(at, struct conn, link));
+	list_for_each(at, &run->conns) {
+		struct conn *conn = container_of(at, struct conn, link);
+
+		if (drains)
+			conn_drain(conn);
+		else
+			conn_end(conn);
+	}
+}
+
+bool run_end_drained(struct run *run)
+{
+	static struct egress_msg ended = { .magic = EGRESS_MAGIC }; /* large for a stack */
+	const bool is_late = clock_ms() >= run->ending_ms;
+
+	list_for_each(at, &run->conns) {
+		struct conn *conn = container_of(at, struct conn, link);
+
+		if (is_late || conn_is_silent(conn))
+			conn_end(conn);
+	}
+	if (!list_is_empty(&run->conns))
+		return false;
+	ended.kind = EGRESS_ENDED;
+	ended.body.end.run = run->rules.run;
 	egress_tell(run->egress, &ended);
 	list_remove(&run->link);
 	free(run);
+	return true;
 }
 
 void run_tick(struct run *run)

@@ -22,6 +22,8 @@ struct run {
 	unsigned listener_count;
 	struct list conns;
 	uint64_t connections, at_once, up, down; /* so far; now; bytes so far */
+	bool is_ending; /* only what the program has sent still goes to its servers */
+	int64_t ending_ms;
 };
 
 /* Takes `bringer`. */
@@ -29,8 +31,14 @@ int run_start(struct egress *egress, const struct egress_begin *begin, int bring
 
 struct run *run_find(struct egress *egress, uint64_t id);
 
-/* Ends its connections, reports them, and frees it. */
-void run_end(struct run *run);
+/*
+ * Takes no more connections.  `drains`: what the program has sent still goes to its servers.  The rest of
+ * the end is run_end_drained()'s.
+ */
+void run_end(struct run *run, bool drains);
+
+/* True: its connections are over and reported, or its time is, and it was freed. */
+bool run_end_drained(struct run *run);
 
 /* Looks at the deadlines of its connections. */
 void run_tick(struct run *run);

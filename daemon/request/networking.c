@@ -470,11 +470,13 @@ void networking_begin(struct request *request)
 bool networking_end(struct request *request, void (*then)(struct request *request))
 {
 	struct networking *net = request->networking;
+	const enum outcome outcome = request->result.outcome;
+	const bool by_itself = outcome_is_fact(outcome) || outcome == OUTCOME_SIGNAL;
 
 	if (!net || !net->begun)
 		return false;
 	net->then = then;
-	if (egress_link_end(request->services->egress, &net->run))
+	if (egress_link_end(request->services->egress, &net->run, by_itself))
 		return true;
 	net->begun = false;
 	write_result(net);

@@ -17,7 +17,7 @@
 #define RETRY_MS       100 /* after an end; doubled for each one in a row that never served */
 #define RETRY_MS_MAX   10000
 #define TURN_MS        2    /* until runs that ended without a process are reported */
-#define SILENT_MS      5000 /* for the process to end a run; it has nothing to wait for */
+#define SILENT_MS      5000 /* for the process to end a run; it waits EGRESS_DRAIN_MS at most */
 #define VISIT_MESSAGES 64   /* in one turn of the loop */
 #define RESOLV_PATH    "/etc/resolv.conf"
 #define RESOLV_MAX     ((size_t)64 << 10)
@@ -412,25 +412,25 @@ int egress_link_begin(struct egress_link *link, struct egress_run *run, struct e
 	return 0;
 }
 
-static void send_end(struct egress_link *link, const struct egress_run *run)
+static void send_end(struct egress_link *link, const struct egress_run *run, bool drains)
 {
 	struct err err = ERR_INIT;
 
 	link->msg.magic = EGRESS_MAGIC;
 	link->msg.kind = EGRESS_END;
-	link->msg.body.end.run = run->id;
+	link->msg.body.end = (struct egress_end){ .run = run->id, .drains = drains };
 	if (!run->lost && egressmsg_send(watch_fd(link->watch), &link->msg, -1, &err) < 0)
 		lose(link, err.text); /* it does not read, so it does not serve either */
 }
 
-bool egress_link_end(struct egress_link *link, struct egress_run *run)
+bool egress_link_end(struct egress_link *link, struct egress_run *run, bool drains)
 {
 	if (link->closing) {
 		list_remove(&run->link);
 		return false;
 	}
 	run->ending_ms = clock_ms();
-	send_end(link, run);
+	send_end(link, run, drains);
 	if (run->lost)
 		end_soon(link);
 	else if (!link->alarm)
@@ -441,7 +441,7 @@ bool egress_link_end(struct egress_link *link, struct egress_run *run)
 void egress_link_forget(struct egress_link *link, struct egress_run *run)
 {
 	if (!run->ending_ms && !link->closing)
-		send_end(link, run);
+		send_end(link, run, false);
 	list_remove(&run->link);
 }
 

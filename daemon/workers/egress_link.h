@@ -37,8 +37,11 @@ int egress_link_start(uv_loop_t *loop, const struct config *config, struct spawn
 int egress_link_begin(struct egress_link *link, struct egress_run *run, struct egress_begin *begin,
 	int *ret_slot_fd, struct err *err);
 
-/* Ends a run that was begun; on_ended() follows.  False: the daemon ends, and it has ended here. */
-bool egress_link_end(struct egress_link *link, struct egress_run *run);
+/*
+ * Ends a run that was begun; on_ended() follows.  `drains`: what its program has sent last still goes on, for
+ * EGRESS_DRAIN_MS at most.  False: the daemon ends, and it has ended here.
+ */
+bool egress_link_end(struct egress_link *link, struct egress_run *run, bool drains);
 
 /* Ends it without a word more to the owner. */
 void egress_link_forget(struct egress_link *link, struct egress_run *run);

@@ -11,7 +11,8 @@
  * BEGIN brings a socket, over which the slot of the run sends its listeners.  Each connection that
  * a program makes is reported once with DECIDED, before a byte of it leaves, and, if it was allowed,
  * once more with CLOSED.  After END come the reports of what was still open, then ENDED, and no
- * report of that run after it.
+ * report of that run after it.  ENDED comes at once, or, where END says so, when what the program has
+ * sent has gone on to its servers, which takes EGRESS_DRAIN_MS at most.
  */
 #pragma once
 
@@ -26,6 +27,7 @@
 #define EGRESS_PRIVATE_MAX   64
 #define EGRESS_RESOLVERS_MAX 512
 #define EGRESS_ADDRESS_MAX   48
+#define EGRESS_DRAIN_MS      1000
 
 enum egress_kind {
 	EGRESS_NONE = 0,
@@ -121,6 +123,8 @@ struct egress_connection {
 
 struct egress_end {
 	uint64_t run;
+	uint32_t drains; /* END: 1 if the program was not killed, so its last bytes go on */
+	uint32_t padding;
 };
 
 struct egress_msg {

@@ -477,6 +477,35 @@ s.sendall(b'x'); s.recv(1)
 print(s.getsockname()[0])
 """, [f"api.test:{ECHO}"])
 eq((result["outcome"], result["connections"][0]["count"]), ("ok", 1), "a connection that is left open ends with the run")
+
+
+def sunk():
+    with open(os.path.join(FOLDER, "sunk"), encoding="ascii") as file:
+        return [int(line) for line in file]
+
+
+def sends(code):
+    """What the row and the server say of a program that sends, closes its connection and ends at once."""
+    before = len(sunk())
+    done_run = run(f"s = socket.create_connection(('api.test', {SINK}))\n{code}\ns.shutdown(1)\ns.close()",
+                   [f"api.test:{SINK}"], up_bytes=1 << 30)
+    with open(os.path.join(FOLDER, "read"), "w", encoding="ascii"):
+        ok(wait_until(lambda: len(sunk()) > before), "the server saw the end")
+    os.unlink(os.path.join(FOLDER, "read"))
+    return done_run["outcome"], done_run["stdout"], sum(row["up"] for row in done_run["connections"]), sum(sunk()[before:])
+
+
+for size in [100] * 10 + [200000] * 6 + [3000000] * 4:
+    eq(sends(f"s.sendall(bytes({size}))"), ("ok", "", size, size), "what a program sends last comes to the server")
+outcome, stdout, told, came = sends("""
+sent = s.send(b'still')
+s.settimeout(1)
+try:
+    while True: sent += s.send(bytes(65536))
+except TimeoutError: print(sent)
+""")
+eq((outcome, told), ("ok", came), "a server that takes no more holds no run up, and what was not sent is not counted")
+ok(came < int(stdout), f"which is less than the program gave: {came} of {stdout}")
 result = run(f"try_(lambda: talk('api.test', {HTTP}))\nprint(open('/etc/hosts').read().count('api'))", [f"nobody.test:{HTTP}"])
 eq(result["stdout"].split()[-1], "0", "the next run knows nothing of the names of the last")
 
