@@ -22,7 +22,7 @@
 #define LOOKUP_MS     5000
 #define CONNECT_MS    10000
 #define IDLE_MS       60000
-#define SILENT_MS     50 /* from the end of a run; a jail's loopback takes less */
+#define SILENT_MS     20 /* from the end of a run; a jail's loopback takes less */
 #define HEAD_BYTES    65536
 #define COPY_BYTES    ((size_t)64 << 10) /* in one move, where there is no pipe */
 #define MOVES_AT_ONCE 4                  /* in one turn; then other connections get theirs */

@@ -146,14 +146,22 @@ int egress_init(struct egress *egress, int sock, struct err *err)
 	return egress->names ? 0 : -1;
 }
 
+static int serve_messages(struct egress *egress, struct err *err)
+{
+	int served;
+
+	do
+		served = serve_message(egress, err);
+	while (served > 0);
+	return served;
+}
+
 int egress_serve(struct egress *egress, struct err *err)
 {
 	struct epoll_event events[EVENTS_MAX];
-	int served = 0;
-	bool drains = false;
+	int wait_ms = -1;
 
 	while (!egress->over) {
-		int wait_ms = list_is_empty(&egress->runs) ? -1 : drains ? DRAIN_MS : TICK_MS;
 		int count = epoll_wait(egress->loop.epoll, events, EVENTS_MAX, wait_ms);
 
 		if (count < 0 && errno != EINTR)
@@ -164,13 +172,12 @@ int egress_serve(struct egress *egress, struct err *err)
 			if (io->events) /* not taken out by an event before it */
 				io->on_event(io, events[i].events);
 		}
-		do
-			served = serve_message(egress, err);
-		while (served > 0);
-		if (served < 0)
+		if (serve_messages(egress, err) < 0)
 			return -1;
 		tick(egress);
-		drains = end_drained(egress);
+		wait_ms = end_drained(egress) ? DRAIN_MS : TICK_MS;
+		if (list_is_empty(&egress->runs))
+			wait_ms = -1;
 		bury(egress);
 	}
 	return 0;
