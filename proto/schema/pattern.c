@@ -1,6 +1,7 @@
 #include "proto/schema/pattern.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -427,7 +428,7 @@ static void *search_alloc(size_t size, void *data)
 	if (cost > search->work)
 		return NULL;
 	search->work -= cost;
-	return malloc(size);
+	return aligned_alloc(_Alignof(max_align_t), size + -size % _Alignof(max_align_t));
 }
 
 static void search_free(void *bytes, void *data)
