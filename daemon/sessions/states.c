@@ -187,7 +187,7 @@ static uint64_t step_ms(const struct session *session)
 {
 	const uint64_t percent = session->limits.cpu_percent;
 
-	return percent < 100 ? (uint64_t)STEP_MS * 100 / percent : STEP_MS;
+	return percent && percent < 100 ? (uint64_t)STEP_MS * 100 / percent : STEP_MS;
 }
 
 static void on_late(void *owner)
