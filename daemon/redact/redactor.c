@@ -170,7 +170,7 @@ static bool try_rule(struct redactor *redactor, const struct bytes *text, size_t
 		answer = pattern_in_bytes(rule->pattern, text->data + first, end - first, look,
 			&span, &redactor->work);
 	} while (answer == PATTERN_YES && first + span.end <= at && span.end > span.start);
-	if (answer == PATTERN_GAVE_UP) {
+	if (answer == PATTERN_GAVE_UP || answer == PATTERN_NO_MEMORY) {
 		redactor->spent = true;
 		add_span(spans, at, end_of_word(text, at), number);
 	} else if (is_found(answer, &span, at - first)) {

@@ -406,16 +406,26 @@ static struct value *error_value(struct run_call *call)
 	return fill_done(&fill);
 }
 
-static void write_error(struct run_call *call)
+/* Fails with ERR_INVALID if the record could not read the data again. */
+static int put_error(struct run_call *call, struct err *err)
 {
 	static const char none[] = "{\"code\":\"failed\",\"message\":\"no memory\"}";
 	const struct value *value = error_value(call);
 
 	call->answer = (struct bytes){ none, sizeof(none) - 1 };
-	if (value)
-		(void)json_write_text(
-			&call->arena, value, JSON_WRITE_BASE64, SIZE_MAX / 2, &call->answer, NULL);
-	call->kept_answer = value ? masked_json(call, value, call->answer) : call->answer;
+	call->kept_answer = call->answer;
+	if (!value)
+		return err_set(err, ERR_MEMORY, "no memory for an error");
+	if (json_write_text(&call->arena, value, JSON_WRITE_BASE64 | JSON_WRITE_READABLE,
+		    SIZE_MAX / 2, &call->answer, err) < 0)
+		return -1;
+	call->kept_answer = masked_json(call, value, call->answer);
+	return 0;
+}
+
+static void write_error(struct run_call *call)
+{
+	(void)put_error(call, NULL);
 }
 
 /* ---- reading a call ------------------------------------------------------------------------- */
@@ -1079,24 +1089,17 @@ static void fail_by_data(struct run_call *call, const char *code, const char *me
 
 static void read_failure(struct run_call *call, const struct value *error)
 {
-	const uint64_t most = call->calls->request->spec.limits.call_bytes + TEXT_MAX;
-	struct bytes text;
+	const uint64_t most = call->calls->request->spec.limits.call_bytes;
 	struct err err = ERR_INIT;
 
 	call->data = value_get(error, "data");
-	if (call->data &&
-		json_write_text(&call->arena, call->data, JSON_WRITE_BASE64 | JSON_WRITE_READABLE,
-			most, &text, &err) < 0 &&
-		err.code == ERR_INVALID) {
-		fail_by_data(call, "bad_result",
-			arena_printf(&call->arena, "the data of the error: %s", err.text));
-		return;
-	}
 	call_fail(call, "failed", value_as_text(value_get(error, "message")));
 	if (!call->message)
 		call->message = "the tool failed";
-	write_error(call);
-	if (call->answer.len > most)
+	if (put_error(call, &err) < 0 && err.code == ERR_INVALID)
+		fail_by_data(call, "bad_result",
+			arena_printf(&call->arena, "the data of the error: %s", err.text));
+	else if (call->answer.len > most + TEXT_MAX)
 		fail_by_data(call, "too_large", "the data of the error are too large");
 }
 

@@ -851,8 +851,6 @@ static void note_begun(struct execution *execution)
 /* Of a cell, a word without its number comes from the program, or from an earlier cell. */
 static void take_done(struct execution *execution, int code)
 {
-	struct worker *worker;
-
 	if (execution->facts.done || execution->finishing)
 		return;
 	if (execution->session_limits && JOB_TURN_OF(code) != execution->turn)
@@ -875,13 +873,11 @@ static void take_done(struct execution *execution, int code)
 		return;
 	}
 	/*
-	 * The process that sent this may run on.  The worker is killed without a wait for its death, and
-	 * after the record is on its way: the kill keeps a processor busy that the recorder can have.
+	 * The process that sent this may run on.  The worker is killed now, without a wait for its
+	 * death.
 	 */
-	worker = execution->worker;
-	worker_done(worker, execution->run_id);
+	worker_done(execution->worker, execution->run_id);
 	end_execution(execution);
-	worker_kill(worker);
 }
 
 /*

@@ -1018,6 +1018,7 @@ void worker_kill_run(struct worker *worker)
 void worker_done(struct worker *worker, const char *run_id)
 {
 	cut_printf(worker->done_run, sizeof(worker->done_run), "%s", run_id ? run_id : "");
+	worker_kill(worker);
 }
 
 void worker_kill_harder(struct worker *worker)

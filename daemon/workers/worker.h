@@ -256,8 +256,8 @@ bool worker_has_news(const struct worker *worker);
 void worker_kill(struct worker *worker);
 
 /*
- * For a worker whose program has sent JOB_DONE, if the run ends without waiting for its death: the caller
- * kills it.  Calls that the jail refuses it until then go to the log under `run_id` (NULL: they are not
+ * Kills a worker whose program has sent JOB_DONE.  The run ends without waiting for its death.
+ * Calls that the jail refuses it until then go to the log under `run_id` (NULL: they are not
  * logged).
  */
 void worker_done(struct worker *worker, const char *run_id);

@@ -1,7 +1,6 @@
 #include "proto/schema/pattern.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +72,8 @@ struct search {
 	uint64_t work;
 	size_t last;   /* offset in the text at the last callout */
 	size_t latest; /* the last offset at which a match may begin */
-	pcre2_general_context *general;
+	bool no_memory;
+	pcre2_general_context *general; /* takes memory by search_alloc() */
 };
 
 static void free_compile_context(pcre2_compile_context **context)
@@ -265,8 +265,8 @@ static size_t copy_escape(const char *text, size_t len, char *out, size_t *ret_l
 
 	if (end && (text[1] == 'p' || text[1] == 'P') && text[2] == '{')
 		code = category_code(text + 3, (size_t)(end - text) - 3);
-	if (len > 1 &&
-		text[1] == 'v') { /* in PCRE2 every line break and more; here one character */
+	/* In PCRE2 it is every line break and more, in ECMAScript one character. */
+	if (len > 1 && text[1] == 'v') {
 		*out = '\v';
 		*ret_len = 1;
 		return 2;
@@ -424,11 +424,14 @@ static void *search_alloc(size_t size, void *data)
 {
 	struct search *search = data;
 	uint64_t cost = size > FRAMES_FREE ? size / FRAMES_PER_UNIT : 0;
+	void *bytes;
 
 	if (cost > search->work)
 		return NULL;
 	search->work -= cost;
-	return aligned_alloc(_Alignof(max_align_t), size + -size % _Alignof(max_align_t));
+	bytes = malloc(size);
+	search->no_memory = !bytes;
+	return bytes;
 }
 
 static void search_free(void *bytes, void *data)
@@ -489,6 +492,8 @@ static enum pattern_answer find(struct search *search, const char *text, size_t 
 	search->general = general;
 	data = general ? pcre2_match_data_create(1, general) : NULL;
 	answer = data ? run(search, text, len, span->end, options, data) : PATTERN_GAVE_UP;
+	if (answer == PATTERN_GAVE_UP && search->no_memory)
+		return PATTERN_NO_MEMORY;
 	*work = answer == PATTERN_GAVE_UP ? 0 : search->work;
 	if (answer == PATTERN_YES || answer == PATTERN_BEGUN) {
 		span->start = pcre2_get_ovector_pointer(data)[0];

@@ -35,6 +35,7 @@ enum pattern_answer {
 	PATTERN_NO,
 	PATTERN_YES,
 	PATTERN_GAVE_UP,
+	PATTERN_NO_MEMORY,
 	PATTERN_BEGUN, /* only from pattern_in_bytes(): the bytes end inside a possible match */
 };
 

@@ -302,15 +302,17 @@ void schema_check_size(struct schema_checker *checker, const struct schema_rule 
 }
 
 /*
- * Returns whether the text matches the pattern.  When that takes too much work, adds an error and
- * returns true.
+ * Returns whether the text matches the pattern.  When that takes too much work, or there is no memory,
+ * notes that and returns true.
  */
 static bool schema_matches(struct schema_checker *checker, const struct schema_rule *rule,
 	const struct pattern *pattern, const char *text, size_t len, const struct place *at)
 {
 	enum pattern_answer answer = pattern_search(pattern, text, len, &checker->work);
 
-	if (answer == PATTERN_GAVE_UP)
+	if (answer == PATTERN_NO_MEMORY)
+		checker->failed = checker->stopped = true;
+	else if (answer == PATTERN_GAVE_UP)
 		(void)schema_spend(checker, rule, at, UINT64_MAX);
 	return answer != PATTERN_NO;
 }
