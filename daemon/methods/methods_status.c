@@ -65,23 +65,35 @@ static struct value *describe_egress(const struct services *services, struct are
 	return fill_done(&map);
 }
 
+static struct value *describe_runtimes(const struct pool *pool, struct arena *arena)
+{
+	struct value *runtimes = value_list(arena);
+
+	for (unsigned i = 0; i < pool->runtime_count; i++)
+		value_list_add(arena, runtimes, runtime_describe(&pool->runtimes[i], arena));
+	return runtimes;
+}
+
+/* How many runs ended in each way. */
+static struct value *describe_outcomes(const struct daemon_state *state, struct arena *arena)
+{
+	struct value *outcomes = value_map(arena);
+
+	for (unsigned i = OUTCOME_OK; i < OUTCOME_COUNT; i++)
+		if (state->outcomes[i])
+			value_map_put(arena, outcomes, outcome_word((enum outcome)i),
+				value_uint(arena, state->outcomes[i]));
+	return outcomes;
+}
+
 struct value *status_describe(
 	const struct services *services, struct value *store_status, struct arena *arena)
 {
 	struct fill map = fill_start(arena);
-	struct value *runtimes = value_list(arena);
-	struct value *outcomes = value_map(arena);
 	uint64_t commits = 0;
 	uint64_t records = 0;
 
 	recorder_counts(services->recorder, &commits, &records);
-	for (unsigned i = 0; i < services->pool->runtime_count; i++)
-		value_list_add(
-			arena, runtimes, runtime_describe(&services->pool->runtimes[i], arena));
-	for (unsigned i = OUTCOME_OK; i < OUTCOME_COUNT; i++)
-		if (services->state->outcomes[i])
-			value_map_put(arena, outcomes, outcome_word((enum outcome)i),
-				value_uint(arena, services->state->outcomes[i]));
 	fill_text(&map, "version", CED_VERSION);
 	fill_int(&map, "pid", getpid());
 	fill_int(&map, "uptime_s", (clock_ms() - services->state->started_ms) / 1000);
@@ -99,7 +111,7 @@ struct value *status_describe(
 	fill_uint(&map, "sessions", sessions_count(services->sessions));
 	fill_int(&map, "subscriptions", services->events->count);
 	fill_int(&map, "queued", queue_count(services->queue));
-	fill_value(&map, "runtimes", runtimes);
+	fill_value(&map, "runtimes", describe_runtimes(services->pool, arena));
 	if (services->canary->pool)
 		fill_value(&map, "canary", canary_describe(services->canary, arena));
 	if (services->pool->packages.count)
@@ -109,7 +121,7 @@ struct value *status_describe(
 	if (services->egress)
 		fill_value(&map, "egress", describe_egress(services, arena));
 	fill_value(&map, "messages", describe_messages(arena));
-	fill_value(&map, "outcomes", outcomes);
+	fill_value(&map, "outcomes", describe_outcomes(services->state, arena));
 	fill_uint(&map, "commits", commits);
 	fill_uint(&map, "records", records);
 	store_failure_describe(arena, services->recorder, map.map);
