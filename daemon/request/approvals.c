@@ -59,6 +59,11 @@ static void read_request(void *context)
 	readers_give(filling->readers, store);
 }
 
+static bool is_masked(const struct value *record)
+{
+	return value_get(value_get(record, "request"), "masks") != NULL;
+}
+
 /*
  * Compares the recorded request with its hashes.  They differ when something in the request was
  * masked.  Values that the caller named for masking the output are not in the record at all.
@@ -73,7 +78,7 @@ static void compare_hashes(struct request *request, const struct value *record)
 	job_input_hash(&request->spec, result->input_hash);
 	request->parking->incomplete = !code_hash || strcmp(code_hash, result->code_hash) != 0 ||
 				       !input_hash || strcmp(input_hash, result->input_hash) != 0 ||
-				       value_get(value_get(record, "request"), "masks") ||
+				       is_masked(record) ||
 				       value_get(value_get(record, "policy"), "secrets");
 	cut_printf(result->code_hash, sizeof(result->code_hash), "%s", code_hash ? code_hash : "");
 	cut_printf(
@@ -92,14 +97,23 @@ static int take_record(struct request *request, const struct value *page, struct
 	if (!record)
 		return err_set(err, ERR_MISSING, "the store no longer has it");
 	request->params = restore_params(arena, value_get(record, "request"), numbers);
-	if (!request->params || restore_spec(arena, request->params, request->services->entrypoints,
-					&request->spec, err) < 0)
+	if (!request->params)
 		return -1;
-	request->contract = CONTRACT_READ;
-	request->runtime = pool_find(request->services->pool, request->spec.language);
-	/* If they are gone, the run is refused when it is to begin. */
-	request->parking->packages_unknown =
-		request->runtime && request_packages_find(request, &refusal) != PACKAGES_FOUND;
+	if (restore_spec(arena, request->params, request->services->entrypoints, &request->spec,
+		    err) == 0) {
+		request->contract = CONTRACT_READ;
+		request->runtime = pool_find(request->services->pool, request->spec.language);
+		/* If they are gone, the run is refused when it is to begin. */
+		request->parking->packages_unknown =
+			request->runtime &&
+			request_packages_find(request, &refusal) != PACKAGES_FOUND;
+	} else if (err->code == ERR_CORRUPT && is_masked(record)) {
+		/* A mask may stand where no text may, as in the name of a variable. */
+		request->spec = (struct job_spec){ 0 };
+		*err = (struct err)ERR_INIT;
+	} else {
+		return -1;
+	}
 	request->masked.spec = request->spec; /* what had to be masked is masked already */
 	result->limits = request->spec.limits;
 	compare_hashes(request, record);
