@@ -100,6 +100,21 @@ static void drop_pipe(struct conn_flow *flow, uint64_t *used, uint64_t *counted)
 	flow->pipe = NULL;
 }
 
+/* What the kernel has never sent is lost with a reset, and so not counted. */
+static void uncount_unsent(struct conn *conn)
+{
+	struct tcp_info info = { .tcpi_notsent_bytes = 0 };
+	socklen_t len = sizeof(info);
+	uint64_t unsent;
+
+	if (getsockopt(conn->out.fd, IPPROTO_TCP, TCP_INFO, &info, &len) < 0)
+		return;
+	unsent = info.tcpi_notsent_bytes;
+	if (unsent > 0 && conn->up.shut)
+		unsent--; /* the end is counted as a byte */
+	conn->report.up -= unsent < conn->report.up ? unsent : conn->report.up;
+}
+
 /* The end of one that was allowed. */
 static void finish(struct conn *conn, enum egress_why why, bool reset)
 {
@@ -109,6 +124,8 @@ static void finish(struct conn *conn, enum egress_why why, bool reset)
 
 	drop_pipe(&conn->up, &conn->run->up, &conn->report.up);
 	drop_pipe(&conn->down, &conn->run->down, &conn->report.down);
+	if (reset && !limit)
+		uncount_unsent(conn);
 	conn->report.verdict = limit ? EGRESS_LIMIT : allowed ? EGRESS_ALLOWED : EGRESS_DENIED;
 	conn->report.why = why;
 	conn->report.up += conn->name_bytes;
@@ -309,20 +326,52 @@ static bool has_to_send(const struct conn_flow *flow)
 	return flow->is_full || (flow->ended && !flow->shut);
 }
 
-/* Nobody reads answers any more, and the first would have the jail's kernel drop what it has yet to send. */
+/* ---- the end of a run ------------------------------------------------------------------------ */
+
+/*
+ * Nobody reads answers any more.  The jail's kernel would drop what it has yet to send if one came there,
+ * and ours would if it found one unread when the socket is closed.  False: the connection is over.
+ */
+static bool drop_answers(struct conn *conn)
+{
+	static char bytes[COPY_BYTES];
+	const ssize_t got = recv(conn->out.fd, bytes, sizeof(bytes), MSG_TRUNC | MSG_DONTWAIT);
+
+	if (got == 0)
+		conn->down.ended = true;
+	if (got >= 0 || errno == EAGAIN || errno == EINTR)
+		return true;
+	conn_end(conn);
+	return false;
+}
+
+/* Whether the server's kernel has all that ours was given.  The count of TCP_INFO begins with the SYN. */
+static bool server_has_all(const struct conn *conn)
+{
+	const uint64_t given = conn->report.up - conn->up.in_pipe;
+	struct tcp_info info = { .tcpi_bytes_acked = 0 };
+	socklen_t len = sizeof(info);
+
+	return getsockopt(conn->out.fd, IPPROTO_TCP, TCP_INFO, &info, &len) < 0 ||
+	       info.tcpi_bytes_acked > given;
+}
+
 static void move_last(struct conn *conn)
 {
 	const struct conn_flow *up = &conn->up;
 
-	if (!move(conn, true))
+	if (!drop_answers(conn) || !move(conn, true))
 		return;
-	if (up->shut) {
+	if (up->shut && server_has_all(conn)) {
 		finish(conn, EGRESS_WHY_NONE, false);
 		return;
 	}
 	want(conn, &conn->in, up->ended || up->is_full ? 0U : EPOLLIN);
-	want(conn, &conn->out, has_to_send(up) ? EPOLLOUT : 0U);
+	want(conn, &conn->out,
+		(conn->down.ended ? 0U : EPOLLIN) | (has_to_send(up) ? EPOLLOUT : 0U));
 }
+
+/* ---- moving both ways ------------------------------------------------------------------------ */
 
 /* Who shuts both ways is not asked about here: its last bytes may still wait to be read. */
 static void move_both(struct conn *conn)
@@ -841,22 +890,8 @@ void conn_drain(struct conn *conn)
 
 bool conn_is_silent(const struct conn *conn)
 {
-	return awaits_program(conn) && clock_ms() - conn->heard_ms >= SILENT_MS;
-}
-
-/* What the kernel has never sent is lost with a reset, and so not counted. */
-static void uncount_unsent(struct conn *conn)
-{
-	struct tcp_info info = { .tcpi_notsent_bytes = 0 };
-	socklen_t len = sizeof(info);
-	uint64_t unsent;
-
-	if (getsockopt(conn->out.fd, IPPROTO_TCP, TCP_INFO, &info, &len) < 0)
-		return;
-	unsent = info.tcpi_notsent_bytes;
-	if (unsent > 0 && conn->up.shut)
-		unsent--; /* the end is counted as a byte */
-	conn->report.up -= unsent < conn->report.up ? unsent : conn->report.up;
+	return awaits_program(conn) && clock_ms() - conn->heard_ms >= SILENT_MS &&
+	       (conn->state != CONN_MOVE || server_has_all(conn));
 }
 
 void conn_end(struct conn *conn)
@@ -865,7 +900,6 @@ void conn_end(struct conn *conn)
 		refuse(conn, EGRESS_FAILED, EGRESS_WHY_NONE);
 		return;
 	}
-	uncount_unsent(conn);
 	finish(conn, EGRESS_WHY_NONE, true);
 }
 

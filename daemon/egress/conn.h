@@ -70,12 +70,12 @@ int conn_start(struct run *run, int fd);
 void conn_tick(struct conn *conn);
 
 /*
- * The program is over, or stands still: only what it has sent moves from here on.  A connection whose last
- * byte is with the kernel is closed in order, and the kernel goes on sending as for any program.
+ * The program is over, or stands still: only what it has sent moves from here on.  A connection that it has
+ * closed is closed in order when the server has all of it.  Nothing says so, so this is called again and again.
  */
 void conn_drain(struct conn *conn);
 
-/* One that drains, and whose program has left it open: nothing has come for a while. */
+/* One that drains, and whose program has left it open: nothing has come for a while, and the server has all. */
 bool conn_is_silent(const struct conn *conn);
 
 /* The run is over: resets and reports it.  egress.c frees it later. */

@@ -214,6 +214,8 @@ bool run_end_drained(struct run *run)
 
 		if (is_late || conn_is_silent(conn))
 			conn_end(conn);
+		else
+			conn_drain(conn);
 	}
 	if (!list_is_empty(&run->conns))
 		return false;

@@ -506,6 +506,15 @@ except TimeoutError: print(sent)
 """)
 eq((outcome, told), ("ok", came), "a server that takes no more holds no run up, and what was not sent is not counted")
 ok(came < int(stdout), f"which is less than the program gave: {came} of {stdout}")
+for ending in ("", "\ns.shutdown(1)", "\ns.close()"):
+    before = len(sunk())
+    session = client.call("session.open", language="python", network={"allow": [f"api.test:{SINK}"], "up_bytes": 1 << 30})["session"]
+    cell = client.call("run", session=session, code=f"import socket\ns = socket.create_connection(('api.test', {SINK}))\n"
+                       f"s.sendall(b'talks' + bytes(400000)){ending}")
+    ok(wait_until(lambda: len(sunk()) > before), "the server saw the end")
+    eq((cell["outcome"], cell["connections"][0]["up"], sunk()[before:]), ("ok", 400005, [400005]),
+       f"what a cell sends last comes to a slow server that answers, with `{ending.strip()}`")
+    client.call("session.close", session=session)
 result = run(f"try_(lambda: talk('api.test', {HTTP}))\nprint(open('/etc/hosts').read().count('api'))", [f"nobody.test:{HTTP}"])
 eq(result["stdout"].split()[-1], "0", "the next run knows nothing of the names of the last")
 

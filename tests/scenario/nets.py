@@ -3,6 +3,7 @@
     nets.py FOLDER    serves until it is killed; FOLDER/ports has a line "name port" for each
 """
 
+import contextlib
 import http.server
 import os
 import socket
@@ -152,13 +153,22 @@ def copy(one, other):
 
 
 class Sink(socketserver.BaseRequestHandler):
-    """Says how many bytes came.  After the word `still` it reads on only when FOLDER/read is there."""
+    """
+    Says how many bytes came.  After the word `still` it reads on only when FOLDER/read is there, after the word
+    `talks` it reads slowly, and says something for each piece.
+    """
 
     def handle(self):
         count = 0
+        talks = False
         try:
             while data := self.request.recv(65536):
                 count += len(data)
+                talks |= data.startswith(b"talks")
+                if talks:
+                    time.sleep(0.01)
+                    with contextlib.suppress(OSError):  # what came before a reset can still be read
+                        self.request.sendall(b".")
                 while data.startswith(b"still") and not os.path.exists(os.path.join(FOLDER, "read")):
                     time.sleep(0.05)
             self.request.sendall(b"%d" % count)
