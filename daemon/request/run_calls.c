@@ -29,7 +29,7 @@
 #define ARENA_BYTES ((size_t)128 << 20) /* of one call: its values take more than its bytes */
 #define NODES_MAX   ((size_t)1 << 16)
 /* Steps of schemas in one turn of the loop, for all calls: some milliseconds. */
-#define CHECK_WORK  UINT64_C(200000)
+#define CHECK_WORK  UINT64_C(20000)
 #define NOTICE_MORE 8192
 #define TEXT_MAX    1024                 /* of a message */
 #define SPARE_BYTES ((uint64_t)64 << 10) /* for the notices that calls end */

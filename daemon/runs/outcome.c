@@ -301,7 +301,7 @@ static bool is_disk_limit(struct judgement *j)
 	bool full = (facts->disk_full || facts->inodes_full) &&
 		    (!facts->disk_was_full || facts_say_no_space(facts));
 	/* What there was no room for is not there at the end. */
-	bool refused = facts_say_refused(facts) && facts_say_no_space(facts);
+	bool refused = facts_say_refused(facts) && facts_say_errno(facts, ENOSPC);
 
 	if (!facts_went_wrong(facts) || (!refused && !facts_died_by(facts, SIGXFSZ) &&
 						!(full && (facts->error || facts->speechless))))

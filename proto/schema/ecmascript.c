@@ -3,11 +3,12 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* The letters and digits that may follow a backslash: everywhere, and outside classes only. */
-#define ESCAPED         "bcdDfnprPstuvwWxS0123456789"
-#define ESCAPED_OUTSIDE "Bk"
+#define DIGITS     "0123456789"
+#define HEX_DIGITS DIGITS "abcdefABCDEF"
 
-#define HEX_DIGITS "0123456789abcdefABCDEF"
+/* The letters and digits that may follow a backslash: everywhere, and outside classes only. */
+#define ESCAPED         "bcdDfnprPstuvwWxS" DIGITS
+#define ESCAPED_OUTSIDE "Bk"
 
 /* A walk over a pattern.  PCRE2 may end a class later than this, but never earlier. */
 struct walk {
@@ -17,6 +18,7 @@ struct walk {
 	bool is_negated;    /* the class begins with ^ */
 	bool negates, asks; /* in the class there is \W, \S or \D; there is \p or \P */
 	bool repeats;       /* a quantifier stands just before */
+	size_t groups;      /* that keep what they match, so far */
 };
 
 static bool is_letter(char byte)
@@ -62,6 +64,32 @@ static int foreign(const struct walk *walk, size_t len, struct err *err)
 	return err_set(err, ERR_INVALID, "at byte %zu: ECMAScript has no %s", walk->at, item);
 }
 
+/* A reference to a group that is not there is an octal number to PCRE2. */
+static bool is_reference(const struct walk *walk)
+{
+	const size_t digits = run_of(walk, 1, DIGITS);
+	size_t number = 0;
+
+	for (size_t i = 1; i <= digits && number <= walk->groups; i++)
+		number = 10 * number + (size_t)(ahead(walk, i) - '0');
+	return !walk->in_class && (digits == 1 || number <= walk->groups);
+}
+
+/* PCRE2 also takes numbers without all their digits. */
+static bool is_whole_number(const struct walk *walk)
+{
+	const char letter = ahead(walk, 1);
+	const size_t hex_digits = run_of(walk, 2, HEX_DIGITS);
+
+	if (letter == '0')
+		return !is_among(ahead(walk, 2), DIGITS);
+	if (is_among(letter, DIGITS))
+		return is_reference(walk);
+	if (letter == 'x')
+		return hex_digits >= 2;
+	return letter != 'u' || hex_digits >= 4 || ahead(walk, 2) == '{';
+}
+
 /* ECMAScript has no \X, \C, \R, \h, \K, \G, \A, \Z, \Q, \g and the like. */
 static int walk_escape(struct walk *walk, struct err *err)
 {
@@ -72,6 +100,8 @@ static int walk_escape(struct walk *walk, struct err *err)
 
 	if (is_alnum(letter) && !is_known)
 		return foreign(walk, 2, err);
+	if (!is_whole_number(walk))
+		return foreign(walk, 3, err);
 	if (letter == 'k' && ahead(walk, 2) != '<')
 		return foreign(walk, 3, err);
 	walk->repeats = false;
@@ -102,6 +132,11 @@ static size_t group_opens(const struct walk *walk)
 	return ahead(walk, 2 + modifiers) == ':' ? 3 + modifiers : 0;
 }
 
+static bool is_named_group(const struct walk *walk)
+{
+	return ahead(walk, 2) == '<' && !is_among(ahead(walk, 3), "=!");
+}
+
 /* The length of a quantifier that starts here, or 0. */
 static size_t quantifier(const struct walk *walk)
 {
@@ -109,7 +144,7 @@ static size_t quantifier(const struct walk *walk)
 
 	if (is_among(ahead(walk, 0), "*+?"))
 		return 1;
-	counts = ahead(walk, 0) == '{' ? run_of(walk, 1, "0123456789, ") : 0;
+	counts = ahead(walk, 0) == '{' ? run_of(walk, 1, DIGITS ", ") : 0;
 	return counts && ahead(walk, 1 + counts) == '}' ? 2 + counts : 0;
 }
 
@@ -126,6 +161,7 @@ static int walk_outside(struct walk *walk, struct err *err)
 		len = group_opens(walk);
 		if (!len)
 			return foreign(walk, 3, err);
+		walk->groups += len == 1 || is_named_group(walk);
 	}
 	if (ahead(walk, 0) == '[') {
 		walk->in_class = true;

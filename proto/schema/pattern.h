@@ -50,7 +50,8 @@ int pattern_compile(struct arena *arena, const char *text, size_t len,
 size_t pattern_size(const struct pattern *pattern);
 
 /*
- * Searches valid UTF-8 for the pattern.  Subtracts the cost from *work (one unit is about 50 ns).
+ * Searches valid UTF-8 for the pattern.  Subtracts the cost from *work (one unit is about 50 ns,
+ * and 250 ns in the costliest patterns that we know).
  * When *work is too small, gives up and sets *work to 0.
  */
 enum pattern_answer pattern_search(

@@ -179,6 +179,9 @@ for language, (first, show, count, measure, remove, fill) in WRITES.items():
     in_the_way = ("exception", "unknown", "FilesError", True, None)
     eq(refusal(session, files=[{"path": "data", "data": "1"}], words=["file data", "directory"]), in_the_way, f"{language}: a folder in the way of a file is told")
     eq(refusal(session, files=[{"path": "ro/x", "data": "1"}], stdin="in", words=["ro/x", "directory"]), in_the_way, "so is a file in the way of a folder")
+    name = "ENOSPC: No space left on device"
+    eq(printed(session, count, files=[{"path": name + "/x", "data": "1"}]), "42\n", "a folder has the name of an error")
+    eq(refusal(session, files=[{"path": name, "data": "1"}], words=["directory"]), in_the_way, "which is told as no such error")
     eq(printed(session, count), "42\n", "and the session goes on, without kept states")
     ok(cell(session, fill)["outcome"] in ("disk_limit", "exception", "exit"), "the disk is full")
     no_room = ("disk_limit", *in_the_way[1:])

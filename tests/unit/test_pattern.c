@@ -89,7 +89,9 @@ TEST(what_ecmascript_does_not_have_is_refused)
 		"(?#a)", "(?i)a", "(?x:a b)", "(?^:a)", "(?*a)", "(?<*a)", "(*SKIP)", "a(*ACCEPT)",
 		"a(*F)", "(*pla:a)", "(*COMMIT)b", "a*+", "a++", "a?+", "a{2}+", "a{2,}+",
 		"a{2,3}+", "[a]*+", "(a)*+", "\\d*+", "[[:alpha:]\\X]", "[]\\X", "[^]\\X",
-		"[a\\]b]\\X", "\\\\\\X", "\\u{41}\\X", "\\u{(?R)}" };
+		"[a\\]b]\\X", "\\\\\\X", "\\u{41}\\X", "\\u{(?R)}", "\\07", "\\00", "[\\00-9]",
+		"\\x4", "\\x", "\\u00", "\\u", "[\\1]", "\\12", "\\18", "(a)\\10",
+		"(?<=a)(?:b)(?<n>c)\\11" };
 
 	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++)
 		if (look(patterns[i], "a") != -1)
@@ -117,6 +119,7 @@ TEST(what_ecmascript_has_is_understood)
 		{ "^[(?>]{4}\\.\\-\\/$", "(?>(.-/" },
 		{ "^\\d\\D\\s\\S\\w\\W\\b\\0?\\t?\\n?\\r?\\f?a", "1a ab a" },
 		{ "^a\\Bb$", "ab" },
+		{ "^(a)(?<n>b)(c)(d)(e)(f)(g)(h)(i)(j)\\10\\2[\\0\\x41]$", "abcdefghijjbA" },
 		{ "^{a}$", "{a}" },
 	};
 

@@ -84,7 +84,7 @@ function takeCellStdin(data) {
     if (!error.code) throw error;
     closeQuietly(0);
     hasNumber0(openSync('/dev/null', 'r+'));
-    throw new Error(`stdin: ${error.message}`);
+    throw new Error(`${error.message} (stdin)`);
   }
 }
 
@@ -115,7 +115,7 @@ function replaceFile(file) {
     for (let at = 0; at < file.data.length;) at += writeSync(fd, file.data, at);
   } catch (error) {
     if (fd >= 0) removeFile(name);
-    throw new Error(`file ${name}: ${error.message}`);
+    throw new Error(`${error.message} (file ${name})`);
   } finally {
     if (fd >= 0) closeSync(fd);
   }
