@@ -588,6 +588,18 @@ ok(wait_until(lambda: client.call("admin.status")["egress"]["ready"] and egress(
    "another is started")
 lines, rows = tried(f"try_(lambda: talk('api.test', {ECHO}, b'x', 1))", [f"api.test:{ECHO}"])
 eq(lines, ["b'x'"], "and serves")
+busy = egress()[0]
+os.kill(busy, signal.SIGSTOP)
+try:
+    before = len(sunk())
+    waiting = other.send("run", language="python", code=HEAD + f"socket.create_connection(('api.test', {SINK})).sendall(bytes(100))",
+                         network={"allow": [f"api.test:{SINK}"]}, limits={"wall_ms": 60000})
+    time.sleep(0.5)  # the program is over now, or else this shows nothing
+finally:
+    os.kill(busy, signal.SIGCONT)
+error, result = other.receive(waiting)
+eq((result["outcome"], [row["up"] for row in result["connections"]], wait_until(lambda: sunk()[before:] == [100])), ("ok", [100], True),
+   "a program that is over before ced-egress has time for it is served, and recorded")
 victim = egress()[0]
 os.kill(victim, signal.SIGSTOP)
 result = run(f"socket.setdefaulttimeout(1)\ntry_(lambda: socket.create_connection(('api.test', {ECHO})).recv(1))\nprint('on')",
