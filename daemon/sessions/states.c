@@ -677,7 +677,8 @@ static int wake(struct session *session, unsigned at)
 
 	states->made = states->kept[at]; /* pinned or not, under its name */
 	states->disk_bytes = states->made.disk_bytes;
-	states->disk_was_full = states->made.disk_was_full;
+	/* What other states have open of deleted files may still fill it. */
+	states->disk_was_full = states->disk_was_full || states->made.disk_was_full;
 	states->made.job = NULL;
 	remove_state(states, at);
 	session->worker->kept--;

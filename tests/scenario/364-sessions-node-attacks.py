@@ -201,6 +201,10 @@ for code in ("Array.prototype.filter = Array.prototype.some = Array.prototype.in
         ok(error is None and second["outcome"] in ("ok", "exception", "exit", "wall_limit", "signal") and second["run_id"],
            "and the one after it is told as what it was", (error, second))
     close(session)
+session = opened()
+cell(session, "RegExp.prototype.test = RegExp.prototype.exec = () => { throw 1 }")
+eq(printed(session, "process.stdout.write('on')"), "on", "a cell does not need what the program has replaced")
+close(session)
 runs_well("all that")
 
 # ---- what is seen inside -------------------------------------------------------------------------

@@ -192,6 +192,14 @@ for language, (first, show, count, measure, remove, fill) in WRITES.items():
     eq(str(printed(session, measure, stdin="x" * 300000)).strip(), "300000", "and with room again, a cell has its stdin")
     client.call("session.close", session=session)
 
+session = opened("bash", states=4, limits={**LONG, "disk_bytes": 14 << 20})
+cell(session, "x=1")
+ok(wait_until(lambda: is_settled(session)), "a state is kept")
+cell(session, "exec {t}>q; rm q; head -c 99000000 /dev/zero >&$t 2>/dev/null; true")
+ok(wait_until(lambda: is_settled(session)) and row(session)["kept"] == [1, 2], "and one that has a deleted file, which fills the disk", row(session))
+eq(cell(session, "false", **{"from": 1})["outcome"], "exit", "a cell from the first that fails has not filled the disk")
+client.call("session.close", session=session)
+
 session = opened(states=2)
 cell(session, "import os; n = 1; os.mkdir('data')")
 ok(wait_until(lambda: is_settled(session)), "a session with a kept state")

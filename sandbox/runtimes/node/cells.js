@@ -37,6 +37,7 @@ const GROUP = 'cell'; // of objects that the debugger's interface holds for us
 const { defineProperty } = Object;
 const { isPromise } = types;
 const then = Function.prototype.call.bind(Promise.prototype.then);
+const includes = Function.prototype.call.bind(String.prototype.includes);
 const reallyExit = process.reallyExit.bind(process);
 const on = process.on.bind(process);
 const listeners = process.listeners.bind(process);
@@ -102,6 +103,7 @@ function isCall(before, after) {
 }
 
 function withLoader(text) {
+  if (!includes(text, 'import')) return text;
   let made = text;
   for (const { index } of text.matchAll(IMPORT)) {
     const before = made.slice(0, index), after = made.slice(index + LOAD.length);
@@ -120,7 +122,6 @@ function makeLoader() {
 // ---- syntax ------------------------------------------------------------------------------------
 
 const NO_LABEL = '$ended';
-const AWAIT = /\bawait\b/;
 
 // As a script every cell may use the name `await`, as a function it may return: the debugger's interface
 // permits neither.  So it is asked for a text with an error at its end, of which nothing runs.
@@ -134,7 +135,7 @@ function isForConsole(text) {
 }
 
 function isSoundCell(text) {
-  if (isScript(text) && !AWAIT.test(text)) return true;
+  if (isScript(text) && !includes(text, 'await')) return true;
   return compiles(text) && isForConsole(text);
 }
 
