@@ -18,7 +18,7 @@ from unittest import mock
 import msgpack
 
 import ced
-from support import FOREVER, FOR_LONG, Proxy, ended, until
+from support import FOREVER, FOR_LONG, Proxy, ended, unsendable, until
 
 try:
     import pydantic
@@ -289,7 +289,11 @@ class Tools(WithClient):
         result = self.client.run(textwrap.dedent(code), tools=[later, fails, broken, ced.tool(name="odd")(lambda: object())])
         lines = result.text.splitlines()
         self.assertEqual(lines[:3], ["2", "failed so {'n': 3}", "failed KeyError: 'inside' None"], result.error)
-        self.assertTrue(lines[3].startswith("failed TypeError"), lines)
+        self.assertTrue(lines[3].startswith("failed the tool's result cannot be sent: TypeError: /result: "), lines)
+
+    def test_an_answer_that_cannot_be_sent_is_an_error_of_the_program_at_once(self):
+        tools, code, said = unsendable()
+        self.assertRegex(self.client.run(code, tools=tools, limits=FOR_LONG).text, said)
 
     def test_a_replay_calls_tools_too(self):
         result = self.client.run("print(tools.one())", tools={"one": lambda: 1})

@@ -18,7 +18,7 @@ import typing
 from dataclasses import dataclass, field
 from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Union, overload
 
-from .errors import ToolError
+from .errors import ProtocolError, ToolError
 from .events import Called, Map
 from .schemas import Schema, json_of, rooted, schema_of, value_of
 
@@ -153,10 +153,29 @@ def reply(call: Called, result: Any = None, error: Optional[BaseException] = Non
     answer: Map = {"run_id": call.run_id, "call": call.call}
     if error is None:
         answer["result"] = json_of(result)
-    elif isinstance(error, ToolError):
-        answer["error"] = {"message": error.message[:MESSAGE_CHARACTERS]}
-        if error.data is not None:
+        return answer
+    answer["error"] = {"message": _message(error)}
+    if isinstance(error, ToolError) and error.data is not None:
+        try:
             answer["error"]["data"] = json_of(error.data)
-    else:
-        answer["error"] = {"message": f"{type(error).__name__}: {error}"[:MESSAGE_CHARACTERS]}
+        except Exception as why:
+            return reply_again(answer, why)
     return answer
+
+
+def reply_again(answer: Map, why: BaseException) -> Map:
+    """The params of `call.reply` when `answer` could not be sent or was refused: the program hears why."""
+    reason = why.message if isinstance(why, ProtocolError) else _message(why)
+    told = f"the tool's result cannot be sent: {reason}"
+    if "error" in answer:
+        told = f"{answer['error']['message'][:MESSAGE_CHARACTERS // 2]} (the data of this error cannot be sent: {reason})"
+    return {"run_id": answer["run_id"], "call": answer["call"], "error": {"message": told[:MESSAGE_CHARACTERS]}}
+
+
+def _message(error: BaseException) -> str:
+    """What an exception says, as a text that can be sent: half a character of UTF-16 becomes an escape."""
+    try:
+        text = str(error.message) if isinstance(error, ToolError) else f"{type(error).__name__}: {error}"
+    except Exception:  # its __str__ fails
+        text = type(error).__name__
+    return text.encode("utf-8", "backslashreplace").decode()[:MESSAGE_CHARACTERS]
