@@ -611,7 +611,7 @@ class Approvals(WithClient):
             late = self.client.run("try: tools.send()\nexcept tools.ToolError as error: print(error.code)", policy="asks",
                                    tools={"send": lambda: 5}, limits={"calls_ms": 1000})
         self.assertEqual(late.text, "timeout\n")
-        self.assertRegex(said.output[0], r"run \w{26}, call 1 of send, waits until .*policy asks.*cectl approve \w{26} --call 1")
+        self.assertRegex(said.output[0], r"run \w{26}, call 1 of send, waits until .*policy asks.*at most 1 s: cectl approve \w{26} --call 1")
 
     def test_without_a_callback_the_log_says_it(self):
         for streamed in (False, True):
