@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import inspect
 import typing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Union, overload
 
 from .errors import ProtocolError, ToolError
@@ -119,7 +119,7 @@ Tools = Union[Iterable[Union[Tool, Callable[..., Any]]], Mapping[str, Union[Tool
 
 
 def tools_by_name(tools: Tools) -> Dict[str, Tool]:
-    """The tools of a run; plain functions become tools. A mapping gives the names."""
+    """The tools of a run; plain functions become tools. A mapping gives the names, also of decorated functions."""
     if not isinstance(tools, (Iterable, Mapping)) or isinstance(tools, (str, bytes)):
         raise TypeError(f"tools is {tools!r}: give a list of functions, or a dict of names and functions")
     given = list(tools.values() if isinstance(tools, Mapping) else tools)
@@ -127,7 +127,8 @@ def tools_by_name(tools: Tools) -> Dict[str, Tool]:
     if wrong is not None:
         raise TypeError(f"the tool {wrong!r} is no function")
     if isinstance(tools, Mapping):
-        return {name: each if isinstance(each, Tool) else tool(name=name)(each) for name, each in tools.items()}
+        return {name: replace(each, name=name) if isinstance(each, Tool) else tool(name=name)(each)
+                for name, each in tools.items()}
     nameless = next((each for each in given if getattr(each, "__name__", "") == "<lambda>"), None)
     if nameless is not None:
         raise TypeError("a lambda has no name to be called by: give the tools as a dict, {name: function}")
