@@ -314,10 +314,27 @@ int client_fd(const struct client *client)
 	return ced_fd(client->connection);
 }
 
-int client_send(
-	struct client *client, const char *method, const struct value *params, struct err *err)
+int client_answer_call(struct client *client, const struct value *call, const struct value *result,
+	const char *why, struct err *err)
 {
-	return client_ask(client->connection, method, params, NULL, err);
+	struct err unsent = ERR_INIT;
+	struct ced_error failure;
+	struct buf which;
+	struct buf packed;
+	int status;
+
+	buf_init(&which, REQUEST_BYTES);
+	buf_init(&packed, REQUEST_BYTES);
+	status = wire_encode(&which, call, err);
+	if (!why && wire_encode(&packed, result, &unsent) < 0)
+		why = unsent.text;
+	if (status == 0 &&
+		ced_answer_call(client->connection, (struct ced_value){ which.bytes, which.len },
+			(struct ced_value){ packed.bytes, packed.len }, why, &failure) < 0)
+		status = client_failed(&failure, err);
+	buf_done(&packed);
+	buf_done(&which);
+	return status;
 }
 
 int client_listen(struct client *client, const struct client_watch *watch, struct err *err)

@@ -92,9 +92,12 @@ int client_fd(const struct client *client);
  */
 int client_hear(struct client *client, const struct client_watch *watch, struct err *err);
 
-/* Sends a request whose answer nobody waits for. */
-int client_send(
-	struct client *client, const char *method, const struct value *params, struct err *err);
+/*
+ * Answers a `run.call` (`call` has its run_id and call) with `result`, or with an error if `why` is not NULL.  A result that cannot be
+ * sent, or that the daemon refuses, becomes an error of the program.
+ */
+int client_answer_call(struct client *client, const struct value *call, const struct value *result,
+	const char *why, struct err *err);
 
 /*
  * Hears notifications until the watch has enough (1), or -1: ERR_CLOSED when the daemon has gone,

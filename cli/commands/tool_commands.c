@@ -239,66 +239,60 @@ static const char *command_of(const struct cli *cli, const char *tool)
 	return NULL;
 }
 
-/* JSON, or else the text without its last line break. */
-static struct value *result_of(struct arena *arena, const struct buf *output)
+/* JSON, or else the text without its last line break.  NULL, or why there is none. */
+static const char *read_result(
+	struct arena *arena, const struct buf *output, struct value **ret_result)
 {
 	size_t len = output->len && output->bytes[output->len - 1] == '\n' ? output->len - 1
 									   : output->len;
-	struct value *value = NULL;
+	struct err err = ERR_INIT;
 
-	if (output->len && json_parse(arena, output->bytes, output->len, NULL, &value, NULL) == 0)
-		return value;
-	return value_text_len(arena, len ? output->bytes : "", len);
+	if (output->len &&
+		json_parse(arena, output->bytes, output->len, NULL, ret_result, &err) == 0)
+		return NULL;
+	if (output->len && err.code == ERR_TOO_BIG)
+		return arena_printf(arena, "the command's JSON cannot be read: %s", err.text);
+	*ret_result = value_text_len(arena, len ? output->bytes : "", len);
+	return NULL;
 }
 
-static struct value *error_of(struct arena *arena, const char *why)
-{
-	struct fill error = fill_start(arena);
-
-	fill_text(&error, "message", why);
-	return fill_done(&error);
-}
-
-/* *ret_why: NULL, or why the call failed. */
-static struct value *make_answer(struct cli *cli, struct arena *arena, const struct value *call,
-	struct buf *output, const char **ret_why)
+/* NULL, or why the call failed. */
+static const char *answer_of(struct cli *cli, struct arena *arena, const struct value *call,
+	struct buf *output, struct value **ret_result)
 {
 	const char *command = command_of(cli, value_as_text(value_get(call, "tool")));
-	const char *why = command ? NULL : "cectl offers no such tool";
-	struct fill answer = fill_start(arena);
 	struct bytes args = { NULL, 0 };
+	const char *why;
 
-	if (!why && json_write_text(arena, value_get(call, "args"), JSON_WRITE_COMPACT, OUTPUT_MAX,
-			    &args, NULL) < 0)
-		why = "the arguments cannot be written";
-	if (!why)
-		why = run_command(arena, command, args,
-			value_as_int(value_get(call, "deadline_us"), 0), output);
-	fill_shared(&answer, "run_id", value_get(call, "run_id"));
-	fill_shared(&answer, "call", value_get(call, "call"));
-	if (why)
-		fill_value(&answer, "error", error_of(arena, why));
-	else
-		fill_value(&answer, "result", result_of(arena, output));
-	*ret_why = why;
-	return fill_done(&answer);
+	if (!command)
+		return "cectl offers no such tool";
+	if (json_write_text(arena, value_get(call, "args"), JSON_WRITE_COMPACT, OUTPUT_MAX, &args,
+		    NULL) < 0)
+		return "the arguments cannot be written";
+	why = run_command(
+		arena, command, args, value_as_int(value_get(call, "deadline_us"), 0), output);
+	return why ? why : read_result(arena, output, ret_result);
 }
 
 int tool_commands_answer(struct cli *cli, const struct value *call, struct err *err)
 {
-	const char *why = NULL;
-	struct value *answer;
+	struct value *result = NULL;
 	struct arena arena;
+	struct fill which;
 	struct buf output;
+	const char *why;
 	int status = 0;
 
 	arena_init(&arena, ARENA_BYTES);
 	buf_init(&output, OUTPUT_MAX);
-	answer = make_answer(cli, &arena, call, &output, &why);
-	if (!answer)
+	which = fill_start(&arena);
+	fill_shared(&which, "run_id", value_get(call, "run_id"));
+	fill_shared(&which, "call", value_get(call, "call"));
+	why = answer_of(cli, &arena, call, &output, &result);
+	if (!fill_done(&which) || (!why && !result))
 		status = err_set(err, ERR_MEMORY, "no memory for the answer of a tool");
 	else if (why != too_late)
-		status = client_send(cli->client, "call.reply", answer, err);
+		status = client_answer_call(cli->client, fill_done(&which), result, why, err);
 	buf_done(&output);
 	arena_done(&arena);
 	return status;

@@ -49,6 +49,14 @@ struct call {
 	bool no_memory;
 };
 
+/* An answer to a call that the daemon has neither taken nor refused yet. */
+struct reply {
+	struct reply *next;
+	uint32_t msgid;
+	int64_t call;
+	char run_id[CED_ID_SIZE];
+};
+
 struct ced_client {
 	int fd; /* -1: the owner moves the bytes */
 	uint32_t next_id;
@@ -63,6 +71,8 @@ struct ced_client {
 
 	struct ced_buffer out;
 	size_t sent; /* so much of `out` is gone */
+
+	struct reply *replies; /* to calls of tools, that the daemon has not answered yet */
 };
 
 /* ---- failures ------------------------------------------------------------------------------- */
@@ -993,6 +1003,17 @@ struct ced_client *ced_attach(int fd, struct ced_error *ret_error)
 	return client;
 }
 
+static void forget_replies(struct ced_client *client)
+{
+	struct reply *next;
+
+	for (struct reply *reply = client->replies; reply; reply = next) {
+		next = reply->next;
+		free(reply);
+	}
+	client->replies = NULL;
+}
+
 void ced_close(struct ced_client *client)
 {
 	if (!client)
@@ -1001,6 +1022,7 @@ void ced_close(struct ced_client *client)
 		(void)close(client->fd);
 	ced_buffer_done(&client->in);
 	ced_buffer_done(&client->out);
+	forget_replies(client);
 	free(client);
 }
 
@@ -1095,16 +1117,70 @@ int ced_cancel(struct ced_client *client, uint32_t msgid, struct ced_error *ret_
 	return ask_with(client, "cancel", &params, ret_error);
 }
 
-int ced_answer_call(struct ced_client *client, struct ced_value call, struct ced_value result,
+/* ---- answers to calls of tools -------------------------------------------------------------- */
+
+/* Characters in UTF-8 by their first byte: how many bytes, and what the second may be. */
+static const struct {
+	unsigned char first, last, len, low, high;
+} LEADS[] = {
+	{ 0x00, 0x7f, 1, 0, 0 },
+	{ 0xc2, 0xdf, 2, 0x80, 0xbf },
+	{ 0xe0, 0xe0, 3, 0xa0, 0xbf },
+	{ 0xe1, 0xec, 3, 0x80, 0xbf },
+	{ 0xed, 0xed, 3, 0x80, 0x9f },
+	{ 0xee, 0xef, 3, 0x80, 0xbf },
+	{ 0xf0, 0xf0, 4, 0x90, 0xbf },
+	{ 0xf1, 0xf3, 4, 0x80, 0xbf },
+	{ 0xf4, 0xf4, 4, 0x80, 0x8f },
+};
+
+/* Whether the bytes behind a first byte belong to it.  The text ends with a NUL. */
+static bool goes_on(const unsigned char *text, size_t row)
+{
+	if (LEADS[row].len > 1 && (text[1] < LEADS[row].low || text[1] > LEADS[row].high))
+		return false;
+	for (size_t i = 2; i < LEADS[row].len; i++)
+		if ((text[i] & 0xc0U) != 0x80)
+			return false;
+	return true;
+}
+
+/* How many bytes the character at `text` has; 0: it is none in UTF-8. */
+static size_t character_len(const unsigned char *text)
+{
+	for (size_t row = 0; row < sizeof(LEADS) / sizeof(*LEADS); row++)
+		if (text[0] >= LEADS[row].first && text[0] <= LEADS[row].last)
+			return goes_on(text, row) ? LEADS[row].len : 0;
+	return 0;
+}
+
+/* The daemon takes a text of some length in UTF-8; what is none becomes "?". */
+static void mend_why(char *text)
+{
+	size_t at = 0;
+
+	while (text[at]) {
+		size_t len = character_len((const unsigned char *)text + at);
+
+		if (at + (len ? len : 1) > WHY_MAX)
+			break;
+		if (!len)
+			text[at] = '?';
+		at += len ? len : 1;
+	}
+	text[at] = '\0';
+}
+
+static int send_reply(struct ced_client *client, const struct reply *reply, struct ced_value result,
 	const char *error_text, struct ced_error *ret_error)
 {
 	struct ced_buffer params = { 0 };
 
 	ced_put_map(&params, 3);
 	ced_put_text(&params, "run_id");
-	ced_put_value(&params, ced_get(call, "run_id"));
+	ced_put_text(&params, reply->run_id);
 	ced_put_text(&params, "call");
-	ced_put_value(&params, ced_get(call, "call"));
+	ced_put_int(&params, reply->call);
 	ced_put_text(&params, error_text ? "error" : "result");
 	if (error_text) {
 		ced_put_map(&params, 1);
@@ -1114,6 +1190,48 @@ int ced_answer_call(struct ced_client *client, struct ced_value call, struct ced
 		ced_put_value(&params, result);
 	}
 	return ask_with(client, "call.reply", &params, ret_error);
+}
+
+int ced_answer_call(struct ced_client *client, struct ced_value call, struct ced_value result,
+	const char *error_text, struct ced_error *ret_error)
+{
+	struct reply *reply = calloc(1, sizeof(*reply));
+
+	if (!reply)
+		return fail_no_memory(ret_error);
+	reply->msgid = client->next_id;
+	reply->call = ced_int(ced_get(call, "call"), 0);
+	(void)ced_copy_text(ced_get(call, "run_id"), reply->run_id, sizeof(reply->run_id));
+	if (send_reply(client, reply, result, error_text, ret_error) < 0) {
+		free(reply);
+		return -1;
+	}
+	reply->next = client->replies;
+	client->replies = reply;
+	return 0;
+}
+
+/* What is refused is answered again, so that the program hears why and does not wait. */
+static void end_reply(struct ced_client *client, uint32_t msgid, struct ced_value error)
+{
+	struct reply **place = &client->replies;
+	struct reply *reply;
+	char message[512];
+	char why[600];
+
+	while (*place && (*place)->msgid != msgid)
+		place = &(*place)->next;
+	reply = *place;
+	if (!reply)
+		return;
+	*place = reply->next;
+	if (error.len > 0) {
+		(void)ced_copy_text(ced_get(error, "message"), message, sizeof(message));
+		(void)snprintf(why, sizeof(why), "the tool's answer cannot be sent: %s", message);
+		mend_why(why);
+		(void)send_reply(client, reply, ABSENT, why, NULL);
+	}
+	free(reply);
 }
 
 /* ---- what comes ----------------------------------------------------------------------------- */
@@ -1183,6 +1301,7 @@ static int pass_answer(
 		error = ABSENT;
 	else
 		result = ABSENT;
+	end_reply(client, msgid, error);
 	if (client->call && client->call->msgid == msgid && !client->call->answered) {
 		take_answer(client->call, error, result);
 		return 1;
@@ -1200,7 +1319,6 @@ static const struct ced_tool *find_tool(const struct ced_job *job, struct ced_va
 	return NULL;
 }
 
-/* Calls the function that a program wants.  A call that cannot be answered ends at its deadline. */
 /* One msgpack object and nothing else. */
 static bool is_object(const struct ced_buffer *buffer)
 {
@@ -1208,62 +1326,12 @@ static bool is_object(const struct ced_buffer *buffer)
 	       skip(buffer->bytes, buffer->bytes + buffer->len) == buffer->bytes + buffer->len;
 }
 
-/* Characters in UTF-8 by their first byte: how many bytes, and what the second may be. */
-static const struct {
-	unsigned char first, last, len, low, high;
-} LEADS[] = {
-	{ 0x00, 0x7f, 1, 0, 0 },
-	{ 0xc2, 0xdf, 2, 0x80, 0xbf },
-	{ 0xe0, 0xe0, 3, 0xa0, 0xbf },
-	{ 0xe1, 0xec, 3, 0x80, 0xbf },
-	{ 0xed, 0xed, 3, 0x80, 0x9f },
-	{ 0xee, 0xef, 3, 0x80, 0xbf },
-	{ 0xf0, 0xf0, 4, 0x90, 0xbf },
-	{ 0xf1, 0xf3, 4, 0x80, 0xbf },
-	{ 0xf4, 0xf4, 4, 0x80, 0x8f },
-};
-
-/* Whether the bytes behind a first byte belong to it.  The text ends with a NUL. */
-static bool goes_on(const unsigned char *text, size_t row)
-{
-	if (LEADS[row].len > 1 && (text[1] < LEADS[row].low || text[1] > LEADS[row].high))
-		return false;
-	for (size_t i = 2; i < LEADS[row].len; i++)
-		if ((text[i] & 0xc0U) != 0x80)
-			return false;
-	return true;
-}
-
-/* How many bytes the character at `text` has; 0: it is none in UTF-8. */
-static size_t character_len(const unsigned char *text)
-{
-	for (size_t row = 0; row < sizeof(LEADS) / sizeof(*LEADS); row++)
-		if (text[0] >= LEADS[row].first && text[0] <= LEADS[row].last)
-			return goes_on(text, row) ? LEADS[row].len : 0;
-	return 0;
-}
-
-/* The daemon takes a text of some length in UTF-8; what is none becomes "?". */
-static void mend_why(char *text)
-{
-	size_t at = 0;
-
-	while (text[at]) {
-		size_t len = character_len((const unsigned char *)text + at);
-
-		if (at + (len ? len : 1) > WHY_MAX)
-			break;
-		if (!len)
-			text[at] = '?';
-		at += len ? len : 1;
-	}
-	text[at] = '\0';
-}
-
+/* Calls the function that a program wants. */
 static void call_tool(struct ced_client *client, const struct call *call, struct ced_value params)
 {
 	const struct ced_tool *tool = find_tool(call->job, ced_get(params, "tool"));
 	struct ced_buffer result = { 0 };
+	struct ced_error unsent = { 0 };
 	const char *why = "there is no such tool here";
 	int status = -1;
 
@@ -1280,9 +1348,11 @@ static void call_tool(struct ced_client *client, const struct call *call, struct
 			mend_why(result.bytes);
 	}
 	if (status == 0 && !result.failed)
-		(void)ced_answer_call(client, params, ced_buffer_value(&result), NULL, NULL);
+		status = ced_answer_call(client, params, ced_buffer_value(&result), NULL, &unsent);
 	else
-		(void)ced_answer_call(client, params, ABSENT, why, NULL);
+		status = ced_answer_call(client, params, ABSENT, why, &unsent);
+	if (status != 0)
+		(void)ced_answer_call(client, params, ABSENT, unsent.message, NULL);
 	ced_buffer_done(&result);
 }
 

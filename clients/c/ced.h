@@ -205,7 +205,10 @@ int ced_ask(struct ced_client *client, const char *method, struct ced_value para
 /* Asks for the end of a request of this connection; the answer to that request says how it ended. */
 int ced_cancel(struct ced_client *client, uint32_t msgid, struct ced_error *ret_error);
 
-/* Answers a `run.call`.  With `error_text` the call has failed, else `result` is its answer. */
+/*
+ * Answers a `run.call`.  With `error_text` the call has failed, else `result` is its answer.  If the
+ * daemon refuses that, the client answers again with an error that says why.
+ */
 int ced_answer_call(struct ced_client *client, struct ced_value call, struct ced_value result,
 	const char *error_text, struct ced_error *ret_error);
 

@@ -15,6 +15,14 @@ exits 0 "a command that fails is an error of the program" cectl run --tool 'bad=
 try: tools.bad()
 except tools.ToolError as error: print(error.code, error.message)'
 is "$out" "failed the command ended with exit status 3" "with its exit status"
+nested() { printf "printf '%%%ds' | tr ' ' '['; printf '%%%ds' | tr ' ' ']'" "$1" "$1"; }
+exits 0 "an answer that nests too deep for the daemon, for a message, or for cectl" \
+	cectl run --tool "deep=$(nested 50)" --tool "deeper=$(nested 62)" --tool "deepest=$(nested 99)" -c '
+for tool in tools.deep, tools.deeper, tools.deepest:
+    try: tool()
+    except tools.ToolError as error: print(error.code, error.message)'
+like "$out" '^failed the tool.s answer cannot be sent: message nests deeper than 32 levels' "is an error of the program at once, which says why"
+is "$(grep -c '^failed .*\(nests deeper\|deep\)' <<<"$out")" 3 "in each of these cases"
 exits 0 "node and --tools-as" cectl run -l js --tools-as async --tool 'one=echo 1' -c 'one().then((got) => console.log(got + 1))'
 is "$out" 2 "work as well"
 printf '{"type": "object", "required": ["id"], "properties": {"id": {"type": "integer"}}}' >schema.json

@@ -267,6 +267,45 @@ TEST(messages_come_whole_however_they_are_cut)
 	ced_buffer_done(&all);
 }
 
+TEST(an_answer_to_a_call_that_is_refused_is_given_again_as_an_error_and_once)
+{
+	struct ced_client *client = ced_attach(-1, NULL);
+	struct ced_buffer call = { 0 };
+	struct ced_buffer all = { 0 };
+	const char *bytes;
+	size_t len;
+
+	add(&call, "{\"run_id\": \"" RUN_ID "\", \"call\": 7, \"tool\": \"t\"}");
+	CHECK_EQ_INT(ced_answer_call(client, ced_buffer_value(&call),
+			     ced_get(ced_buffer_value(&call), "tool"), NULL, NULL),
+		0);
+	CHECK_EQ_INT(ced_answer_call(client, ced_buffer_value(&call), (struct ced_value){ NULL, 0 },
+			     "no", NULL),
+		0);
+	bytes = ced_unsent(client, &len);
+	ced_sent(client, len);
+	add(&all, "[1, 1, null, {}]");
+	add(&all,
+		"[1, 0, {\"code\": \"bad_request\", \"message\": \"a map key is not text\"}, null]");
+	CHECK_EQ_INT(ced_feed(client, all.bytes, all.len, NULL), 0);
+	bytes = ced_unsent(client, &len);
+	CHECK(has(bytes, len, "call.reply"));
+	CHECK(has(bytes, len, RUN_ID));
+	CHECK(has(bytes, len, "the tool's answer cannot be sent: a map key is not text"));
+	ced_sent(client, len);
+	all.len = 0;
+	add(&all, "[1, 2, {\"code\": \"conflict\", \"message\": \"over\"}, null]");
+	CHECK_EQ_INT(ced_feed(client, all.bytes, all.len, NULL), 0);
+	(void)ced_unsent(client, &len);
+	CHECK_EQ_INT(len, 0);
+	CHECK_EQ_INT(ced_answer_call(client, ced_buffer_value(&call), (struct ced_value){ NULL, 0 },
+			     "left", NULL),
+		0);
+	ced_close(client);
+	ced_buffer_done(&all);
+	ced_buffer_done(&call);
+}
+
 TEST(a_handler_that_stops_gets_the_next_message_in_the_next_step)
 {
 	struct got got = { .stops = true };

@@ -58,6 +58,9 @@ export const toolsParam = (tools: Tools): Map_[] =>
 const parsed = (schema: Schema<unknown> | undefined, value: unknown): unknown =>
 	isParser(schema) ? schema.parse(value) : value;
 
+/** An error for the program. Half a surrogate pair cannot be sent: it becomes U+FFFD. */
+const failed = (message: string): Map_ => ({ error: { message: Buffer.from(message.slice(0, 8000)).toString() } });
+
 async function answer(tool: Tool | undefined, call: Map_, signal: AbortSignal): Promise<Map_> {
 	try {
 		if (!tool) throw new Error(`this client offers no tool ${call.tool}`);
@@ -65,7 +68,7 @@ async function answer(tool: Tool | undefined, call: Map_, signal: AbortSignal): 
 		const result = parsed(tool.output, await tool.run(parsed(tool.input, call.args), context));
 		return { result: result === undefined ? null : result };
 	} catch (error) {
-		return { error: { message: said(error).slice(0, 8000) } };
+		return failed(said(error));
 	}
 }
 
@@ -95,13 +98,14 @@ export class Calls {
 		for (const controller of this.open.values()) controller.abort(new Error("the run has ended"));
 	}
 
-	/** A result that cannot be sent becomes an error for the program. */
+	/** A result that cannot be sent, or that the daemon refuses, becomes an error for the program. */
 	private async reply(which: Map_, reply: Map_): Promise<void> {
 		try {
 			await this.connection.call("call.reply", { ...which, ...reply });
 		} catch (error) {
-			if (error instanceof CedError || !this.connection.open) return; // the program has the daemon's error
-			await this.reply(which, { error: { message: `the tool's result cannot be sent: ${String(error)}` } });
+			if (reply.error || !this.connection.open) return;
+			const why = error instanceof CedError ? error.message : String(error);
+			await this.reply(which, failed(`the tool's result cannot be sent: ${why}`));
 		}
 	}
 }

@@ -218,6 +218,22 @@ test("tools are functions of this process", async () => {
 	assert.deepEqual(seen, [["Oslo", 1], ["X", 3]]);
 });
 
+test("an answer of a tool that the daemon refuses is an error of the program at once", async () => {
+	const of = (value) => ({ input: true, run: () => value });
+	let deep = [];
+	for (let n = 0; n < 50; n++) deep = [deep];
+	const half = { input: true, run: () => { throw new Error("a\ud800"); } };
+	const tools = { nan: of(NaN), deep: of(deep), text: of("\ud800"), half };
+	const code = "for (const name of ['nan', 'deep', 'text', 'half'])\n" +
+		"  try { await tools[name](); } catch (error) { console.log(name, error.code, error.reason); }";
+	const result = await client.run(code, { ...patient, language: "javascript", tools, entrypoint: "main.mjs" });
+	const lines = result.stdout.split("\n");
+	assert.match(lines[0], /^nan failed the tool's result cannot be sent: a number is infinite or not a number/);
+	assert.match(lines[1], /^deep failed the tool's result cannot be sent: .*deeper than 32 levels/);
+	assert.match(lines[2], /^text failed the tool's result cannot be sent: /);
+	assert.equal(lines[3], "half failed a\ufffd");
+});
+
 test("a tool with a wrong key is an error that names the key", async () => {
 	const run = () => 1;
 	for (const [tool, said] of [

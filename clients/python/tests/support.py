@@ -10,6 +10,8 @@ import time
 
 import msgpack
 
+import ced
+
 REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
 FOR_LONG = {"cpu_ms": 60000, "wall_ms": 60000}
 FOREVER = "while True: pass"
@@ -24,6 +26,38 @@ def until(look, what="it"):
             return found
         time.sleep(0.01)
     raise AssertionError(f"{what} did not happen")
+
+
+def unsendable():
+    """Tools whose answers the daemon or msgpack refuse, a program that prints what it is told, and that."""
+    def raising(error):
+        def function() -> None:
+            raise error
+        return function
+
+    deep = []
+    for _ in range(100):
+        deep = [deep]
+    results = {"nan": float("nan"), "key": {1: 2}, "deep": deep, "text": "\ud800", "object": object()}
+    tools = {name: (lambda value: lambda: value)(value) for name, value in results.items()}
+    errors = {"nan_data": ced.ToolError("so", {"x": float("inf")}), "object_data": ced.ToolError("so", object()),
+              "half": ValueError("a\udcff"), "number": ced.ToolError(3), "mute": Mute()}
+    tools.update({name: raising(error) for name, error in errors.items()})
+    code = "for name in %r:\n    try:\n        getattr(tools, name)()\n" \
+           "    except tools.ToolError as error:\n        print(name, error.code, error.message)\n" % list(tools)
+    result, data = "failed the tool's result cannot be sent: ", r"failed so \(the data of this error cannot be sent: "
+    said = [f"nan {result}a number is infinite or not a number", f"key {result}.*key is not text", f"deep {result}.*deeper than 32",
+            f"text {result}UnicodeEncodeError", f"object {result}TypeError: /result: ",
+            f"nan_data {data}a number is infinite or not a number", f"object_data {data}TypeError: /error/data: ",
+            r"half failed ValueError: a\\udcff", "number failed 3", "mute failed Mute"]
+    return tools, code, "^" + "".join(f"{line}.*\n" for line in said) + "$"
+
+
+class Mute(Exception):
+    """One that cannot say what it is."""
+
+    def __str__(self):
+        raise KeyError("no text")
 
 
 def ended(client, run_id):

@@ -10,7 +10,7 @@ import tracemalloc
 import unittest
 
 import ced
-from support import FOREVER, FOR_LONG, Proxy
+from support import FOREVER, FOR_LONG, Proxy, unsendable
 
 
 class WithClient(unittest.IsolatedAsyncioTestCase):
@@ -166,6 +166,10 @@ class Tools(WithClient):
 
         code = "try:\n    tools.fails()\nexcept tools.ToolError as error:\n    print(error.message)"
         self.assertEqual((await self.client.run(code, tools=[fails])).text, "so\n")
+
+    async def test_an_answer_that_cannot_be_sent_is_an_error_of_the_program_at_once(self):
+        tools, code, said = unsendable()
+        self.assertRegex((await self.client.run(code, tools=tools, limits=FOR_LONG)).text, said)
 
     async def test_a_call_that_is_over_is_cancelled(self):
         over = asyncio.Event()

@@ -18,7 +18,7 @@ from unittest import mock
 import msgpack
 
 import ced
-from support import FOREVER, FOR_LONG, Proxy, ended, until
+from support import FOREVER, FOR_LONG, Proxy, ended, unsendable, until
 
 try:
     import pydantic
@@ -289,7 +289,11 @@ class Tools(WithClient):
         result = self.client.run(textwrap.dedent(code), tools=[later, fails, broken, ced.tool(name="odd")(lambda: object())])
         lines = result.text.splitlines()
         self.assertEqual(lines[:3], ["2", "failed so {'n': 3}", "failed KeyError: 'inside' None"], result.error)
-        self.assertTrue(lines[3].startswith("failed TypeError"), lines)
+        self.assertTrue(lines[3].startswith("failed the tool's result cannot be sent: TypeError: /result: "), lines)
+
+    def test_an_answer_that_cannot_be_sent_is_an_error_of_the_program_at_once(self):
+        tools, code, said = unsendable()
+        self.assertRegex(self.client.run(code, tools=tools, limits=FOR_LONG).text, said)
 
     def test_a_replay_calls_tools_too(self):
         result = self.client.run("print(tools.one())", tools={"one": lambda: 1})
@@ -607,7 +611,7 @@ class Approvals(WithClient):
             late = self.client.run("try: tools.send()\nexcept tools.ToolError as error: print(error.code)", policy="asks",
                                    tools={"send": lambda: 5}, limits={"calls_ms": 1000})
         self.assertEqual(late.text, "timeout\n")
-        self.assertRegex(said.output[0], r"run \w{26}, call 1 of send, waits until .*policy asks.*cectl approve \w{26} --call 1")
+        self.assertRegex(said.output[0], r"run \w{26}, call 1 of send, waits until .*policy asks.*at most 1 s: cectl approve \w{26} --call 1")
 
     def test_without_a_callback_the_log_says_it(self):
         for streamed in (False, True):

@@ -174,6 +174,10 @@ class TheFaceOfE2B(unittest.TestCase):
         for lost in (lambda: e2b.Sandbox.connect(self.sandbox.sandbox_id), self.sandbox.get_info):
             with self.assertRaises(e2b.NotFoundException):
                 lost()
+        self.assertFalse(again.is_running())
+        for closed in (lambda: again.run_code("x"), lambda: again.run_code("1", language="javascript"), again.get_info):
+            with self.assertRaisesRegex(e2b.NotFoundException, "this sandbox is closed"):
+                closed()
 
     def test_media_types(self):
         shown = self.sandbox.run_code("display.mime({'text/markdown': '*a*', 'application/vnd.odd': b'b', 'image/jpeg': b'j'})")

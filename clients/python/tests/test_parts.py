@@ -247,6 +247,12 @@ class Tools(unittest.TestCase):
             ced.tool(unknown)
         self.assertEqual(list(tools_by_name({"size": len_of})), ["size"])
 
+    def test_have_the_names_of_a_dict(self):
+        for given in (len_of, ced.tool(len_of), ced.tool(name="other", calls=2)(len_of)):
+            tool = tools_by_name({"size": given})["size"]
+            self.assertEqual((tool.param()["name"], tool("abc")), ("size", 3))
+        self.assertEqual((tool.calls, given.name), (2, "other"))
+
 
 def len_of(text: str) -> int:
     return len(text)

@@ -22,7 +22,7 @@ from .place import Path, connect, socket_path
 from .results import Check, Pending, Replay, Result
 from .session import SessionState
 from .steps import Job, Operation, Settings, Steps
-from .tools import reply
+from .tools import reply, reply_again
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -444,16 +444,28 @@ class AsyncClient(Methods[Awaitable[Map]]):
         self._calls[key].add_done_callback(lambda _: self._calls.pop(key, None))
 
     async def _answer(self, effect: does.Invoke) -> None:
-        post = effect.exchange.connection.post
         tool, args = effect.tool, effect.call.args
         try:
             if tool.is_async:
                 result = await tool.invoke(args)
             else:
                 result = await asyncio.get_running_loop().run_in_executor(None, tool.invoke, args)
-            post("call.reply", reply(effect.call, result))
+            answer = reply(effect.call, result)
         except Exception as error:
-            post("call.reply", reply(effect.call, error=error))
+            answer = reply(effect.call, error=error)
+        await self._reply(effect.exchange.connection, answer)
+
+    async def _reply(self, connection: Connection, answer: Map) -> None:
+        """Answers a call and hears what the daemon says to that. The task is cancelled when the run ends."""
+        try:
+            sent = connection.send("call.reply", answer, False)
+            while not sent.done:
+                await connection.next(sent)
+            sent.result()
+        except ConnectionLost:
+            pass  # the run ends with it
+        except Exception as error:
+            connection.post("call.reply", reply_again(answer, error))
 
     async def _call_ends(self, effect: does.CallEnds) -> None:
         task = self._calls.get((effect.exchange, effect.call))

@@ -32,7 +32,7 @@ from .place import Path, connect, socket_path
 from .results import Check, Pending, Replay, Result
 from .session import SessionState
 from .steps import Job, Operation, Settings, Steps
-from .tools import reply
+from .tools import reply, reply_again
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -531,14 +531,26 @@ class Client(Methods[Map]):
             raise ConnectionLost("the daemon closed the connection over which its events came", True)
 
     def _invoke(self, effect: does.Invoke) -> None:
-        post = effect.exchange.connection.post
         try:
             result = effect.tool.invoke(effect.call.args)
             if effect.tool.is_async:
                 result = _awaited(result)
-            post("call.reply", reply(effect.call, result))
+            answer = reply(effect.call, result)
         except Exception as error:
-            post("call.reply", reply(effect.call, error=error))
+            answer = reply(effect.call, error=error)
+        try:
+            self._reply(effect.exchange, answer)
+        except ConnectionLost:
+            pass  # the run ends with it
+        except Exception as error:
+            effect.exchange.connection.post("call.reply", reply_again(answer, error))
+
+    def _reply(self, run: Exchange, answer: Map) -> None:
+        """Answers a call and hears what the daemon says to that, unless the run ends before."""
+        sent = run.connection.send("call.reply", answer, False)
+        while not sent.done and not run.done:
+            self._wait(sent)
+        sent.result()
 
     def _notice(self, method: str, params: Map) -> None:
         does.notice(self._settings, self._on_notice, method, params)

@@ -467,6 +467,7 @@ class Sandbox:
         self._of_language: Dict[str, Context] = {}
         self._counts: Dict[str, int] = {}
         self._written: Dict[str, Map] = {}
+        self._killed = False
         self._opening = threading.Lock()  # AsyncSandbox calls from several threads
         self.files = Files(self)
         self.commands = Commands(self)
@@ -505,10 +506,11 @@ class Sandbox:
 
     def is_running(self, **_: Any) -> bool:
         """Whether the default context is still there."""
-        return self._listed(self._sessions[self._default.id].id) is not None
+        return not self._killed and self._listed(self._sessions[self._default.id].id) is not None
 
     def get_info(self, **_: Any) -> SandboxInfo:
         """What is known of it. `end_at` is when it ends if it is not used until then."""
+        self._must_live()
         session = self._sessions[self._default.id]
         row = self._listed(session.id)
         if row is None:
@@ -539,6 +541,7 @@ class Sandbox:
         """Ends all contexts, and the connection."""
         ended = [session.close() for session in self._sessions.values()]
         self._sessions.clear()
+        self._killed = True
         self._client.close()
         return any(each is not None for each in ended)
 
@@ -582,12 +585,19 @@ class Sandbox:
 
     def _context(self, language: str) -> Context:
         """The context of a language that code without a context runs in."""
+        self._must_live()
         with self._opening:
             if language not in self._of_language:
                 self._of_language[language] = self._opened(language)
             return self._of_language[language]
 
+    def _must_live(self) -> None:
+        if self._killed:
+            raise NotFoundException("this sandbox is closed: kill(), or the end of its with block, has ended it; "
+                                    "make a new one with Sandbox()")
+
     def _session(self, id: str) -> Session:
+        self._must_live()
         if id not in self._sessions:
             raise NotFoundException(f"this sandbox has no context {id}")
         if self._sessions[id].ended:  # its process ended with the last code

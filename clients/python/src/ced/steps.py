@@ -8,6 +8,7 @@ retries, repeats after a lost connection, cancelling, calls of tools and waiting
 from __future__ import annotations
 
 import logging
+import math
 import time
 import weakref
 from dataclasses import dataclass, field
@@ -213,10 +214,11 @@ def notice(settings: Settings, on_notice: Optional[Callable[[str, Map], None]], 
 
 def warn_parked(event: Parked) -> None:
     """Says in the log that a run, or a call of a tool, waits for a person."""
-    minutes = max(0.0, event.until_us / 1e6 - time.time()) / 60
+    seconds = math.ceil(max(0.0, event.until_us / 1e6 - time.time()))
+    left = f"{seconds} s" if seconds < 120 else f"{seconds // 60} min"
     call, option = f", call {event.call} of {event.tool},", f" --call {event.call}"
-    log.warning("run %s%s waits until a person approves it (policy %s), for at most %.0f min: cectl approve %s%s; "
-                "leaving cancels it", event.run_id, call if event.call else "", event.policy.get("name"), minutes,
+    log.warning("run %s%s waits until a person approves it (policy %s), for at most %s: cectl approve %s%s; "
+                "leaving cancels it", event.run_id, call if event.call else "", event.policy.get("name"), left,
                 event.run_id, option if event.call else "")
 
 

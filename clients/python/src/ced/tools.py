@@ -15,10 +15,10 @@ from __future__ import annotations
 
 import inspect
 import typing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Union, overload
 
-from .errors import ToolError
+from .errors import ProtocolError, ToolError
 from .events import Called, Map
 from .schemas import Schema, json_of, rooted, schema_of, value_of
 
@@ -119,7 +119,7 @@ Tools = Union[Iterable[Union[Tool, Callable[..., Any]]], Mapping[str, Union[Tool
 
 
 def tools_by_name(tools: Tools) -> Dict[str, Tool]:
-    """The tools of a run; plain functions become tools. A mapping gives the names."""
+    """The tools of a run; plain functions become tools. A mapping gives the names, also of decorated functions."""
     if not isinstance(tools, (Iterable, Mapping)) or isinstance(tools, (str, bytes)):
         raise TypeError(f"tools is {tools!r}: give a list of functions, or a dict of names and functions")
     given = list(tools.values() if isinstance(tools, Mapping) else tools)
@@ -127,7 +127,8 @@ def tools_by_name(tools: Tools) -> Dict[str, Tool]:
     if wrong is not None:
         raise TypeError(f"the tool {wrong!r} is no function")
     if isinstance(tools, Mapping):
-        return {name: each if isinstance(each, Tool) else tool(name=name)(each) for name, each in tools.items()}
+        return {name: replace(each, name=name) if isinstance(each, Tool) else tool(name=name)(each)
+                for name, each in tools.items()}
     nameless = next((each for each in given if getattr(each, "__name__", "") == "<lambda>"), None)
     if nameless is not None:
         raise TypeError("a lambda has no name to be called by: give the tools as a dict, {name: function}")
@@ -153,10 +154,29 @@ def reply(call: Called, result: Any = None, error: Optional[BaseException] = Non
     answer: Map = {"run_id": call.run_id, "call": call.call}
     if error is None:
         answer["result"] = json_of(result)
-    elif isinstance(error, ToolError):
-        answer["error"] = {"message": error.message[:MESSAGE_CHARACTERS]}
-        if error.data is not None:
+        return answer
+    answer["error"] = {"message": _message(error)}
+    if isinstance(error, ToolError) and error.data is not None:
+        try:
             answer["error"]["data"] = json_of(error.data)
-    else:
-        answer["error"] = {"message": f"{type(error).__name__}: {error}"[:MESSAGE_CHARACTERS]}
+        except Exception as why:
+            return reply_again(answer, why)
     return answer
+
+
+def reply_again(answer: Map, why: BaseException) -> Map:
+    """The params of `call.reply` when `answer` could not be sent or was refused: the program hears why."""
+    reason = why.message if isinstance(why, ProtocolError) else _message(why)
+    told = f"the tool's result cannot be sent: {reason}"
+    if "error" in answer:
+        told = f"{answer['error']['message'][:MESSAGE_CHARACTERS // 2]} (the data of this error cannot be sent: {reason})"
+    return {"run_id": answer["run_id"], "call": answer["call"], "error": {"message": told[:MESSAGE_CHARACTERS]}}
+
+
+def _message(error: BaseException) -> str:
+    """What an exception says, as a text that can be sent: half a character of UTF-16 becomes an escape."""
+    try:
+        text = str(error.message) if isinstance(error, ToolError) else f"{type(error).__name__}: {error}"
+    except Exception:  # its __str__ fails
+        text = type(error).__name__
+    return text.encode("utf-8", "backslashreplace").decode()[:MESSAGE_CHARACTERS]
