@@ -172,6 +172,9 @@ is "$(json "$(cectl run --json --cache use -c 'print(2)')" "it['cached']")" fals
 shown=$(cectl show --json "$run")
 is "$(json "$shown" "it['request']['packages']")" '["data2024"]' "the record has the names"
 is "$(json "$shown" "it['runtime']['packages']")" "[$both]" "and the digests"
+for command in show trace; do
+	like "$(cectl "$command" "$run")" "package sets.*data2024 +$(digest_of "$sets/data2024")" "cectl $command shows both"
+done
 like "$(cectl audit export | grep "$run")" '"packages": *\[.*data2024' "an export has them"
 exits 0 "a replay has the same sets" cectl replay --json "$run"
 is "$(json "$out" "[it['same'], it['result']['runtime']['packages'] == [$both]]")" '[true, true]' "and the same result"
