@@ -50,6 +50,11 @@ exits 2 "nor one from a folder of wheels that is not there" \
 	cectl packages add x --runtime python --wheels no-wheels --to "$sets" greet
 like "$err" '--wheels: the folder no-wheels does not exist' "which is said, too"
 
+exits 2 "pip builds no set for bash" cectl packages add x --runtime bash --wheels wheels --to "$sets" greet
+like "$err" 'for it: make a folder with a folder bin yourself, and use .cectl packages digest' "what to do is said"
+exits 1 "what is no folder" cectl packages digest "$work/nope"
+like "$err" "$work/nope cannot be a package set: .*No such file" "is named"
+
 # The second set has a module of the same name, and files that a site directory would execute.
 printf 'def hi():\n    return "second"\n\n\nonly = 2\n' >"$sets/second/greet/__init__.py"
 rm -rf "$sets/second/greet/__pycache__"
@@ -187,6 +192,12 @@ exits 0 "packages verify reads all files" cectl packages verify
 exits 0 "cectl runtimes shows the sets" cectl runtimes
 like "$out" 'package sets of python.*data2024 +ready' "by runtime"
 exits 1 "there is no such set to verify" cectl packages verify nope
+exits 2 "add takes a runtime that there is" cectl packages add x --runtime pyton --wheels wheels --to "$sets" greet
+like "$err" 'no runtime "pyton" here; did you mean python\?; there are: python' "and says which"
+mv "$sets/second/greet/__init__.py" "$work/kept"
+exits 1 "packages verify finds what the daemon has not seen" cectl packages verify second
+like "$out" 'has changed: sha256:.*the daemon has not seen this: runs still use the set' "and says that runs use it"
+mv "$work/kept" "$sets/second/greet/__init__.py"
 daemon_stop
 
 echo 'changed = True' >>"$sets/second/greet/__init__.py"
