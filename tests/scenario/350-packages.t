@@ -214,6 +214,7 @@ like "$err" '"second" is off: its files have changed' "and is told why"
 exits 1 "packages verify finds it" cectl packages verify second --json
 is "$(json "$out" "[it['same'], it['packages'][0]['found'] == '$(digest_of "$sets/second")']")" '[false, true]' \
 	"with the digest that it has"
+like "$(cectl packages verify second)" 'the daemon refuses runs that name it' "and what the daemon does"
 like "$(json "$(cectl status --json)" "[s['state'] for s in it['packages'] if s['name'] == 'second']")" off \
 	"admin.status says so"
 like "$(cectl doctor --config "$conf" 2>&1 | tr -s ' \n' ' ')" 'second.*has another digest' "and cectl doctor finds it, too"
