@@ -47,9 +47,11 @@ ok "$([[ $out != *SHOWN* ]]; echo $?)" "but not what they said"
 exits 0 "the record" cectl audit verify
 like "$out" 'no change found' "verifies"
 exits 0 "cectl replay asks the command that it is given" cectl replay last --tool 'upper=jq -c ".text |= ascii_upcase"'
-exits 1 "and a tool without a command fails" cectl replay last --tool 'other=cat'
-like "$out" 'no such tool|ToolError|exception' "which is a difference"
-exits 0 "without --tool calls get the answers of the record" cectl replay last~1
+last=$(json "$(cectl show last --json)" "it['run_id']")
+exits 2 "and no name that the run did not have" cectl replay last --tool 'uper=cat'
+like "$err" 'no tool "uper"; did you mean upper\?; it has: upper' "which says those that it has"
+is "$(json "$(cectl show last --json)" "it['run_id']")" "$last" "and nothing ran"
+exits 0 "without --tool calls get the answers of the record" cectl replay last
 like "$out" '1 of 1 calls.*answered from the record' "which it says"
 is "$(json "$(cectl show --json last)" '[it["calls"]["recorded"], [(row["verdict"], row["result"]) for row in it["tool_calls"]]]')" '[1, [["recorded", {"text": "SHOWN"}]]]' "and the new record, too"
 exits 0 "cectl gc takes the contents away" cectl gc --keep-runs 1

@@ -80,6 +80,8 @@ session=$(cectl session open)
 cectl run --session "$session" --tool 'upper=jq -c ".text |= ascii_upcase"' -c 'got = tools.upper(text="a")["text"]' >/dev/null
 cell 'print(got)'
 exits 0 "calls of tools are answered from the record" cectl session replay "$session"
+exits 2 "a tool that no cell had" cectl session replay "$session" --tool lower=cat
+like "$err" 'no tool "lower".* it has: upper' "is refused with those that they had"
 exits 1 "or by a command" cectl session replay "$session" --tool 'upper=jq -c ".text = \"other\""'
 like "$out" 'same +cell 1.*differs +cell 2' "and then a later cell may differ"
 
