@@ -47,6 +47,10 @@ exits 2 "a state is a number" cectl session replay "$session" x
 exits 2 "limits are those of the record" cectl session replay "$session" --limit memory=1G
 like "$err" 'leave --limit out' "which is said"
 exits 2 "a session must be named" cectl session replay
+exits 2 "by its whole id" cectl session show zz
+like "$err" 'SESSION "zz": it is not a whole id.*cectl session list' "which is said"
+exits 2 "a state gets a name without blanks" cectl session keep "$session" 'my state'
+like "$err" 'NAME "my state": write a name of up to 32 letters' "and is told the rule"
 exits 0 "the session is closed" cectl session close "$session"
 exits 0 "one that is over is replayed, and stays open" cectl session replay "$session" --leave-open --json
 again=$(json "$out" "it['session']")
