@@ -7,6 +7,7 @@
 #include "cli/base/safe.h"
 #include "cli/base/times.h"
 #include "cli/base/units.h"
+#include "cli/commands/job_options.h"
 #include "cli/session/page.h"
 #include "cli/terminal/table.h"
 #include "proto/base/buf.h"
@@ -579,7 +580,7 @@ static void show_limits(struct cli *cli, const struct value *record)
 		if (!value_get(limits, name))
 			continue;
 		const struct table_cell cells[] = {
-			{ page_name(cli, name), PAINT_PLAIN },
+			{ limit_word(cli, name), PAINT_PLAIN },
 			{ used(cli, record, name), PAINT_PLAIN },
 			{ page_number(cli, name, value_get(limits, name)), PAINT_PLAIN },
 			{ page_text(cli, enforced_by, name), PAINT_DIM },

@@ -30,11 +30,20 @@ except tools.ToolError as error: print(error.code)'
 is "$out" timeout "is ended when its time is over"
 exits 125 "a word without a command is refused" cectl run -c 1 --tool name
 like "$err" 'NAME=COMMAND' "with its form"
+exits 126 "and a name that none can have" cectl run -c 1 --tool a=cat --tool b-d=cat
+like "$err" '--tool b-d: write a name of up to 64 letters, digits and _' "with which, and the rule"
+exits 126 "and a name twice" cectl run -c 1 --tool a=cat --tool a=date
+like "$err" '--tool a: another tool' "with which"
+exits 126 "and a schema that is none" cectl run -c 1 --tool a=cat --tool-schema 'a={"type": "objct"}'
+like "$err" '--tool-schema a.*/type: ' "with the place"
+exits 125 "and a limit of two kinds" cectl run -c 1 --limit call=1s
+like "$err" 'call_bytes or call_ms' "with both"
 exits 125 "and a schema of no tool" cectl run -c 1 --tool-schema name=true
 like "$err" 'no --tool of this name' "which it says"
 cectl run -c 'tools.upper(text="shown")' --tool 'upper=jq -c ".text |= ascii_upcase"'
 exits 0 "cectl show" cectl show last
 like "$out" 'calls of tools.*upper.*shown.*SHOWN' "has the calls with arguments and results"
+like "$out" ' call_ms .* calls_ms ' "and each limit has its own name"
 exits 0 "cectl trace" cectl trace last
 like "$out" 'call.made.*upper: 1' "has how many there were"
 like "$out" 'calls of tools.*AFTER +CALL +TOOL +VERDICT.* ms +1 +upper +allowed +ok .*"text"' "and each with its time, verdict, outcome and arguments"
