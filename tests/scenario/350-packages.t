@@ -192,8 +192,8 @@ exits 0 "packages verify reads all files" cectl packages verify
 exits 0 "cectl runtimes shows the sets" cectl runtimes
 like "$out" 'package sets of python.*data2024 +ready' "by runtime"
 exits 1 "there is no such set to verify" cectl packages verify nope
-exits 2 "add takes a runtime that there is" cectl packages add x --runtime pyton --wheels wheels --to "$sets" greet
-like "$err" 'no runtime "pyton" here; did you mean python\?; there are: python' "and says which"
+exits 2 "add takes a runtime that there is" cectl packages add x --runtime pythn --wheels wheels --to "$sets" greet
+like "$err" 'no runtime "pythn" here; did you mean python\?; there are: python' "and says which"
 mv "$sets/second/greet/__init__.py" "$work/kept"
 exits 1 "packages verify finds what the daemon has not seen" cectl packages verify second
 like "$out" 'has changed: sha256:.*the daemon has not seen this: runs still use the set' "and says that runs use it"
