@@ -17,6 +17,7 @@
 #include "daemon/settings/config_check.h"
 #include "daemon/settings/config_egress.h"
 #include "daemon/settings/config_file.h"
+#include "daemon/settings/config_packages.h"
 #include "daemon/settings/config_runtimes.h"
 #include "daemon/workers/egress_link.h"
 #include "daemon/workers/inspectors.h"
@@ -623,8 +624,11 @@ int server_check(const struct config_sources *sources, struct setting_faults *fa
 
 	wire_services(&server);
 	*ret_config = &server.config;
-	if (config_read_all(&server.config, sources, faults) < 0 ||
-		config_check_host_all(&server.config, faults) < 0)
+	if (config_read_all(&server.config, sources, faults) < 0)
+		return -1;
+	(void)config_check_host_all(&server.config, faults);
+	(void)config_check_package_folders(&server.config, faults);
+	if (faults->count)
 		return -1;
 	take_config(&server);
 	if (check_named(&server, sources->path, &err) < 0)

@@ -212,8 +212,8 @@ static int answer_output(struct asking *asking, struct err *err)
 		(uint64_t)int_of(asking, "length", PAGE_BYTES), asking->arena,
 		&asking->answer->value, err);
 	if (r > 0)
-		(void)err_set(
-			err, ERR_MISSING, "run %s has no such stream", asking->answer->run_id);
+		(void)err_set(err, ERR_MISSING, "run %s has no stream %s", asking->answer->run_id,
+			stream ? stream : "stdout");
 	return r;
 }
 

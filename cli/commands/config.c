@@ -112,7 +112,7 @@ const struct command config_check_command = {
 	.about =
 		"Reads FILE, else /etc/ced/ced.conf, and the files of its folder FILE.d whose names end "
 		"with .conf, as the daemon does when it starts: names, values, and what they refer to, "
-		"such as interpreters, policies and patterns of secrets.  Prints each mistake with its "
+		"such as interpreters, policies, patterns of secrets and folders of package sets.  Prints each mistake with its "
 		"file, its line and what to write instead.  Without FILE, root reads them as the daemon's user does.  Needs no daemon; `cectl doctor --config FILE` "
 		"tries what the host gives to jails.\n"
 		"Exits with 1 when there is a mistake.",

@@ -339,11 +339,25 @@ const char *limit_word(struct cli *cli, const char *name)
 	return limit_name(name) ? name : page_name(cli, name);
 }
 
+/* A number of bytes and a time have this name. */
+static bool is_two_limits(const char *word)
+{
+	char bytes[64];
+	char time[64];
+
+	cut_printf(bytes, sizeof(bytes), "%s_bytes", word);
+	cut_printf(time, sizeof(time), "%s_ms", word);
+	return limit_name(bytes) && limit_name(time);
+}
+
 static int refuse_limit(struct building *b, const char *word)
 {
 	struct nearest nearest = NEAREST_OF(word);
 	char names[256] = "";
 
+	if (is_two_limits(word))
+		return err_set(&b->err, ERR_INVALID,
+			"the limit \"%s\" may be %s_bytes or %s_ms: write which", word, word, word);
 	for (size_t i = 0; i < JOB_LIMIT_COUNT; i++) {
 		const char *word_for = limit_word(b->cli, job_limit_names[i]);
 		size_t len = strlen(names);

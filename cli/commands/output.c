@@ -216,6 +216,24 @@ static const char *choose_type(const struct value *types)
 	return last;
 }
 
+static size_t count_items(const struct value *record)
+{
+	const struct value *display = value_get(record, "display");
+
+	return value_is(display, VALUE_LIST) ? display->list.count : 0;
+}
+
+/* "image/png, text/plain" */
+static const char *type_names(struct cli *cli, const struct value *types)
+{
+	const char *names = "";
+
+	for (size_t i = 0; value_is(types, VALUE_MAP) && i < types->map.count && names; i++)
+		names = arena_printf(&cli->arena, "%s%s%s", names, i ? ", " : "",
+			output_safe(&cli->arena, types->map.entries[i].key));
+	return names ? names : "";
+}
+
 static int find_display(struct reading *reading, const char *number, const char *type)
 {
 	struct cli *cli = reading->cli;
@@ -234,11 +252,13 @@ static int find_display(struct reading *reading, const char *number, const char 
 	types = value_get(value_at(value_get(record, "display"), (size_t)item - 1), "bytes");
 	if (!types)
 		return cli_fail_with(cli, ERR_MISSING,
-			"run %s has no item %" PRIu64 " in its display",
-			page_text(cli, record, "run_id"), item);
+			"run %s has no item %" PRIu64 " in its display, which has %zu",
+			page_text(cli, record, "run_id"), item, count_items(record));
 	if (type && !has_type(types, type))
-		return cli_fail_with(cli, ERR_MISSING, "item %" PRIu64 " of run %s has no %s", item,
-			page_text(cli, record, "run_id"), output_safe(&cli->arena, type));
+		return cli_fail_with(cli, ERR_MISSING,
+			"item %" PRIu64 " of run %s has no %s; it has %s", item,
+			page_text(cli, record, "run_id"), output_safe(&cli->arena, type),
+			type_names(cli, types));
 	type = type ? type : choose_type(types);
 	if (cli->out.terminal && !cli->json && strncmp(type, "text/", 5) != 0)
 		return cli_usage(cli, "%s is not for a terminal; send it to a file or a pipe",

@@ -74,7 +74,7 @@ static int digest_run(struct cli *cli)
 	struct err err = ERR_INIT;
 
 	if (packages_read(cli, path, &found, &err) < 0) {
-		(void)err_wrap(&err, "this folder cannot be a package set");
+		(void)err_wrap(&err, "%s cannot be a package set", output_safe(&cli->arena, path));
 		return cli_fail(cli, &err);
 	}
 	if (cli->json) {
@@ -171,6 +171,12 @@ static const struct page_column columns[] = {
 };
 // clang-format on
 
+static int say_none(struct cli *cli)
+{
+	say(&cli->out, PAINT_PLAIN, "this host has no package sets: cectl packages add\n");
+	return EXIT_OK;
+}
+
 static int list_run(struct cli *cli)
 {
 	const struct value *sets = NULL;
@@ -184,10 +190,8 @@ static int list_run(struct cli *cli)
 		fill_shared(&fill, "packages", sets);
 		return cli_document(cli, fill_done(&fill), EXIT_OK);
 	}
-	if (!value_at(sets, 0)) {
-		say(&cli->out, PAINT_PLAIN, "this host has no package sets: cectl packages add\n");
-		return EXIT_OK;
-	}
+	if (!value_at(sets, 0))
+		return say_none(cli);
 	page_table(cli, columns, COUNT_OF(columns), sets, 0);
 	for (size_t i = 0; value_at(sets, i); i++) {
 		const char *why = page_text(cli, value_at(sets, i), "why");
@@ -214,6 +218,20 @@ const struct command packages_list_command = {
 // clang-format on
 
 /* ---- verify --------------------------------------------------------------------------------- */
+
+/* What the daemon does with a set whose files are not those of its settings, and what helps. */
+static void say_what_now(struct cli *cli, const struct value *set)
+{
+	const char *state = page_text(cli, set, "state");
+
+	say(&cli->out, PAINT_PLAIN, "  %s.  ",
+		strcmp(state, "off") == 0 ? "the daemon refuses runs that name it"
+		: strcmp(state, "ready") == 0
+			? "the daemon has not seen this: runs still use the set, until the daemon "
+			  "is restarted"
+			: "the daemon is reading it, and then refuses runs that name it");
+	say(&cli->out, PAINT_PLAIN, "Build another set with cectl packages add\n");
+}
 
 /* Returns what was found of one set; *ret_same says whether it is what the daemon's settings say. */
 static struct value *verify_set(struct cli *cli, const struct value *set, bool *ret_same)
@@ -243,6 +261,8 @@ static struct value *verify_set(struct cli *cli, const struct value *set, bool *
 		*ret_same ? packages_size(cli, &found)
 		: read    ? arena_printf(&cli->arena, "has changed: %s", found.digest)
 			  : output_safe(&cli->arena, err.text));
+	if (!*ret_same)
+		say_what_now(cli, set);
 	return fill_done(&fill);
 }
 
@@ -275,6 +295,8 @@ static int verify_run(struct cli *cli)
 		return status;
 	if (name && !value_at(list, 0))
 		return no_such_set(cli, name);
+	if (!value_at(list, 0) && !cli->json)
+		return say_none(cli);
 	status = all_same ? EXIT_OK : EXIT_FAILED;
 	if (!cli->json)
 		return status;
@@ -290,8 +312,8 @@ const struct command packages_verify_command = {
 	.summary = "read the files of package sets and compare their digests",
 	.about = "For administrators. Asks the daemon where its package sets are, reads their files "
 		 "now, and compares each digest with the setting. Exits with 1 if one has changed or "
-		 "cannot be read. The daemon itself does this when it starts, and every "
-		 "packages_check_ms.",
+		 "cannot be read. It changes nothing in the daemon, which itself does this when it "
+		 "starts, and every packages_check_ms; until then runs use a set that has changed.",
 	.operand_most = 1,
 	.examples = EXAMPLES(
 		{ "cectl packages verify", "all of them" },

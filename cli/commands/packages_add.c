@@ -17,10 +17,12 @@
 #include "cli/base/exits.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/packages.h"
+#include "cli/session/page.h"
 #include "cli/terminal/progress.h"
 #include "proto/base/cleanup.h"
 #include "proto/base/clock.h"
 #include "proto/base/container.h"
+#include "proto/base/nearest.h"
 #include "proto/fill.h"
 #include "proto/jail_dirs.h"
 #include "proto/names.h"
@@ -396,6 +398,48 @@ static int add_show(struct building *b, const struct package_found *found)
 	return EXIT_OK;
 }
 
+/* A running daemon knows the runtimes; without one, `cectl config check` tells a wrong name. */
+static const struct value *find_runtimes(struct cli *cli)
+{
+	const struct value *answer = NULL;
+	struct err err = ERR_INIT;
+
+	return cli_ask_quietly(cli, "runtimes", value_map(&cli->arena), NULL, &answer, &err) == 0
+		       ? value_get(answer, "runtimes")
+		       : NULL;
+}
+
+static int refuse_runtime(struct cli *cli, const char *name, const struct value *runtimes)
+{
+	struct nearest nearest = NEAREST_OF(name);
+	const char *names = "";
+
+	for (size_t i = 0; value_at(runtimes, i) && names; i++) {
+		const char *known = page_text(cli, value_at(runtimes, i), "name");
+
+		nearest_offer(&nearest, known);
+		names = arena_printf(&cli->arena, "%s%s%s", names, i ? ", " : "", known);
+	}
+	return cli_usage(cli, "--runtime: there is no runtime \"%s\" here%s; there are: %s", name,
+		nearest_hint(&nearest), names ? names : "");
+}
+
+static int check_runtime(struct cli *cli, const char *name)
+{
+	const struct value *runtimes = find_runtimes(cli);
+	const struct value *runtime = NULL;
+
+	for (size_t i = 0; value_at(runtimes, i) && !runtime; i++)
+		if (strcmp(page_text(cli, value_at(runtimes, i), "name"), name) == 0)
+			runtime = value_at(runtimes, i);
+	if (strcmp(name, "bash") == 0 || strcmp(page_text(cli, runtime, "kind"), "command") == 0)
+		return cli_usage(cli,
+			"--runtime %s: pip and npm build no sets for it: make a folder with a "
+			"folder bin yourself, and use `cectl packages digest`",
+			name);
+	return runtimes && !runtime ? refuse_runtime(cli, name, runtimes) : 0;
+}
+
 static int check_options(const struct building *b)
 {
 	struct cli *cli = b->cli;
@@ -420,7 +464,7 @@ static int check_options(const struct building *b)
 	if (cli->given.operands.count > WORDS_MAX / 4)
 		return cli_usage(
 			cli, "more than %d requirements: write them into a file", WORDS_MAX / 4);
-	return 0;
+	return check_runtime(cli, b->runtime);
 }
 
 static int add_run(struct cli *cli)

@@ -7,6 +7,7 @@
 #include "cli/base/safe.h"
 #include "cli/base/times.h"
 #include "cli/base/units.h"
+#include "cli/commands/job_options.h"
 #include "cli/session/page.h"
 #include "cli/terminal/table.h"
 #include "proto/base/buf.h"
@@ -460,6 +461,20 @@ void record_show_connections(struct cli *cli, const struct value *record)
 			"  the process that makes connections ended: some may be missing\n");
 }
 
+void record_show_packages(struct cli *cli, const struct value *record)
+{
+	static const struct page_column columns[] = {
+		{ { "NAME", false, false, 0 }, "name", PAINT_PLAIN, NULL, NULL },
+		{ { "DIGEST", false, true, 0 }, "digest", PAINT_DIM, NULL, NULL },
+	};
+	const struct value *sets = value_get(value_get(record, "runtime"), "packages");
+
+	if (!value_at(sets, 0))
+		return;
+	output_heading(&cli->out, "package sets");
+	page_table(cli, columns, COUNT_OF(columns), sets, 2);
+}
+
 /* "/work/out.txt  created, written" */
 static void show_opened(struct cli *cli, const struct value *record)
 {
@@ -565,7 +580,7 @@ static void show_limits(struct cli *cli, const struct value *record)
 		if (!value_get(limits, name))
 			continue;
 		const struct table_cell cells[] = {
-			{ page_name(cli, name), PAINT_PLAIN },
+			{ limit_word(cli, name), PAINT_PLAIN },
 			{ used(cli, record, name), PAINT_PLAIN },
 			{ page_number(cli, name, value_get(limits, name)), PAINT_PLAIN },
 			{ page_text(cli, enforced_by, name), PAINT_DIM },
@@ -825,6 +840,7 @@ void record_show(struct cli *cli, const struct value *record, bool full)
 	record_show_head(cli, record);
 	say(&cli->out, PAINT_PLAIN, "\n");
 	show_facts(cli, record);
+	record_show_packages(cli, record);
 	show_policy(cli, record);
 	show_evidence(cli, record);
 	show_refused(cli, record);

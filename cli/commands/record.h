@@ -44,3 +44,6 @@ void record_show_trace(struct cli *cli, const struct value *record);
 
 /* A section with its connections; nothing for a run without a network. */
 void record_show_connections(struct cli *cli, const struct value *record);
+
+/* A section with its package sets and their digests; nothing for a run without any. */
+void record_show_packages(struct cli *cli, const struct value *record);

@@ -12,6 +12,7 @@
 #include "cli/commands/results.h"
 #include "cli/session/page.h"
 #include "proto/base/container.h"
+#include "proto/base/nearest.h"
 
 #define TIMES_MAX   500
 #define PRINTS_MAX  TIMES_MAX
@@ -47,6 +48,64 @@ static void count_print(struct series *series, const char *print)
 	series->prints[series->print_count] = print;
 	series->print_counts[series->print_count++] = 1;
 }
+
+/* ---- tools ---------------------------------------------------------------------------------- */
+
+/* The names of tools that the records have, each once. */
+static struct value *offered_tools(
+	struct cli *cli, const struct value *const *records, size_t count)
+{
+	struct value *names = value_map(&cli->arena);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct value *tools = value_get(value_get(records[i], "request"), "tools");
+
+		for (size_t k = 0; value_at(tools, k); k++) {
+			const char *name = page_text(cli, value_at(tools, k), "name");
+
+			if (!value_get(names, name))
+				(void)value_map_put(
+					&cli->arena, names, name, value_bool(&cli->arena, true));
+		}
+	}
+	return names;
+}
+
+static int refuse_tool(struct cli *cli, const char *name, const struct value *offered)
+{
+	struct nearest nearest = NEAREST_OF(name);
+	const char *names = "";
+
+	for (size_t i = 0; i < offered->map.count && names; i++) {
+		nearest_offer(&nearest, offered->map.entries[i].key);
+		names = arena_printf(
+			&cli->arena, "%s%s%s", names, i ? ", " : "", offered->map.entries[i].key);
+	}
+	return cli_usage(cli, "--tool: what was recorded has no tool \"%s\"%s; it has: %s", name,
+		nearest_hint(&nearest), names && *names ? names : "none");
+}
+
+int replay_check_tools(struct cli *cli, const struct value *const *records, size_t count)
+{
+	const struct words *tools = cli_words(cli, "tool");
+	const struct value *offered = offered_tools(cli, records, count);
+
+	for (size_t i = 0; i < count; i++)
+		if (value_is(value_get(records[i], "pruned"), VALUE_MAP))
+			return 0;
+	for (size_t i = 0; i < tools->count; i++) {
+		const char *word = tools->items[i];
+		size_t len = strcspn(word, "=");
+
+		if (!len || !word[len])
+			return cli_usage(cli, "--tool %s: it is written as NAME=COMMAND", word);
+		if (!value_get_len(offered, word, len))
+			return refuse_tool(cli, arena_copy(&cli->arena, word, len), offered);
+	}
+	return 0;
+}
+
+/* ---- asking --------------------------------------------------------------------------------- */
 
 int replay_ask(struct cli *cli, struct value *params, const struct value **ret_answer)
 {
@@ -216,19 +275,22 @@ static int replay_run(struct cli *cli)
 	struct value *params = value_map(&cli->arena);
 	struct value *replays = value_list(&cli->arena);
 	struct series series = { .cli = cli, .replays = replays };
+	const struct value *record = NULL;
 	struct err err = ERR_INIT;
 	uint64_t times = 1;
-	const char *run_id = NULL;
 	int status;
 
 	if (given && (units_parse_count(given, &times, &err) < 0 || times < 1 || times > TIMES_MAX))
 		return cli_usage(cli, "--times: a number from 1 to %d", TIMES_MAX);
 	status = cli_put_options(cli, params);
 	if (status == 0) /* `last` is another run after the first replay */
-		status = record_resolve(cli, cli_operand(cli, 0), &run_id);
+		status = record_get(cli, cli_operand(cli, 0), &record);
+	if (status == 0)
+		status = replay_check_tools(cli, &record, 1);
 	if (status != 0)
 		return status;
-	value_map_put(&cli->arena, params, "run_id", value_text(&cli->arena, run_id));
+	value_map_put(&cli->arena, params, "run_id",
+		value_text(&cli->arena, value_as_text(value_get(record, "run_id"))));
 	for (uint64_t i = 0; status == 0 && i < times; i++)
 		status = replay_once(cli, params, &series, replays);
 	return status == 0 ? finish(&series, given != NULL) : status;

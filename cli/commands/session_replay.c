@@ -379,5 +379,7 @@ int session_replay(struct cli *cli, const char *session, const char *state)
 		return cli_no_memory(cli);
 	if (status == 0)
 		status = find_cells(&again, state);
+	if (status == 0)
+		status = replay_check_tools(cli, again.path, again.path_count);
 	return status == 0 ? run_again(&again) : status;
 }

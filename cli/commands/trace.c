@@ -127,7 +127,7 @@ static int trace_document(struct cli *cli, const struct value *record)
 {
 	static const char *const keys[] = { "run_id", "outcome", "received_us", "metrics", "trace",
 		"calls", "tool_calls", "connections", "connections_others",
-		"connections_others_bytes", "connections_lost", "session" };
+		"connections_others_bytes", "connections_lost", "runtime", "session" };
 	struct value *map = value_map(&cli->arena);
 
 	for (size_t i = 0; i < COUNT_OF(keys); i++) {
@@ -153,6 +153,7 @@ static int trace_run(struct cli *cli)
 	record_show_trace(cli, record);
 	show_calls(cli, record);
 	record_show_connections(cli, record);
+	record_show_packages(cli, record);
 	show_session(cli, record);
 	return EXIT_OK;
 }
@@ -165,7 +166,7 @@ const struct command trace_command = {
 	.about =
 		"Shows each step of a run with the time since its request was whole, and a bar for "
 		"how long it took. Below are its calls of tools (when, verdict and who gave it, how "
-		"it ended, arguments), its connections, and its place in a session.",
+		"it ended, arguments), its connections, its package sets, and its place in a session.",
 	.operand_least = 1, .operand_most = 1,
 	.examples = EXAMPLES(
 		{ "cectl trace last", "what happened when, in the newest run" },

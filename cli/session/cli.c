@@ -9,12 +9,13 @@
 #include "cli/session/offline.h"
 #include "proto/base/container.h"
 
-#define ANSWER_MS    INT64_C(60000) /* for questions that start nothing */
-#define KEY_MAX      64
-#define PATTERN      "must match the pattern"
-#define AT_MOST      "must be at most "
-#define TOO_LONG     "message has more than "
-#define NOTHING_KEPT "say what is to be kept" /* the error of admin.gc without these keys */
+#define ANSWER_MS      INT64_C(60000) /* for questions that start nothing */
+#define KEY_MAX        64
+#define SCHEMA_OF_TOOL "/input_schema"
+#define PATTERN        "must match the pattern"
+#define AT_MOST        "must be at most "
+#define TOO_LONG       "message has more than "
+#define NOTHING_KEPT   "say what is to be kept" /* the error of admin.gc without these keys */
 
 static int own_status(const struct cli *cli)
 {
@@ -176,6 +177,31 @@ static const char *limit_word(struct cli *cli, const char *rest)
 	return len > 0 ? rest + 1 : "";
 }
 
+/* The Nth word that an option got, by "/N..."; NULL: there is none. */
+static const char *given_word(struct cli *cli, const char *option, const char *rest)
+{
+	const struct words *words = cli_words(cli, option);
+	size_t index = rest[0] == '/' ? strtoul(rest + 1, NULL, 10) : 0;
+
+	return index < words->count ? words->items[index] : NULL;
+}
+
+/* "--tool NAME", or "--tool-schema NAME, at /type" for "/0/input_schema/type". */
+static const char *tool_word(struct cli *cli, const char *rest)
+{
+	const char *word = given_word(cli, "tool", rest);
+	const char *name = word ? arena_copy(&cli->arena, word, strcspn(word, "=")) : NULL;
+	const char *at = strstr(rest, SCHEMA_OF_TOOL);
+
+	if (!name)
+		return "--tool";
+	name = output_safe(&cli->arena, name);
+	if (!at)
+		return arena_printf(&cli->arena, "--tool %s", name);
+	at += strlen(SCHEMA_OF_TOOL);
+	return arena_printf(&cli->arena, "--tool-schema %s%s%s", name, *at ? ", at " : "", at);
+}
+
 /* Which word of the command line is meant: "--limit memory", "RUN". */
 static const char *word_for(struct cli *cli, const char *pointer)
 {
@@ -195,6 +221,8 @@ static const char *word_for(struct cli *cli, const char *pointer)
 		return arena_printf(&cli->arena, "--limit %s", limit_word(cli, rest));
 	if (!option)
 		return NULL;
+	if (strcmp(option, "tool") == 0)
+		return tool_word(cli, rest);
 	return strcmp(key, "schema") == 0 && rest[0]
 		       ? arena_printf(&cli->arena, "--%s, at %s", option, rest)
 		       : arena_printf(&cli->arena, "--%s", option);
@@ -215,17 +243,86 @@ static const char *with_units(struct cli *cli, const char *pointer, const char *
 		output_number(&cli->arena, slash + 1, value));
 }
 
+/* Patterns of the protocol's schemas, in words. */
+static const struct {
+	const char *pattern, *rule;
+} rules[] = {
+	{ "^[0-7][0-9A-HJKMNP-TV-Z]{25}$",
+		"it is not a whole id, which has 26 digits and capital letters" },
+	{ "^[A-Za-z][A-Za-z0-9_]{0,63}$",
+		"write a name of up to 64 letters, digits and _, which begins with a letter" },
+	{ "^[A-Za-z0-9._-]{1,32}$", "write a name of up to 32 letters, digits, . _ and -" },
+	{ "^[a-z0-9-]{1,32}$", "write a name of up to 32 small letters, digits and -" },
+	{ "^[a-z0-9][a-z0-9._-]{0,30}$",
+		"write a name of up to 31 small letters, digits, . _ and -, which begins with a letter or digit" },
+	{ "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$",
+		"write a name of up to 64 letters, digits, . _ and -, which begins with a letter or digit" },
+	{ "^sha256:[0-9a-f]{64}$", "write sha256: and 64 digits, of 0 to 9 and a to f" },
+};
+
+/* The rule that a message with a pattern is about, or NULL. */
+static const char *rule_of(const char *message)
+{
+	size_t front = strlen(PATTERN " \"");
+
+	if (strncmp(message, PATTERN " \"", front) != 0)
+		return NULL;
+	for (size_t i = 0; i < COUNT_OF(rules); i++) {
+		size_t len = strlen(rules[i].pattern);
+
+		if (strncmp(message + front, rules[i].pattern, len) == 0 &&
+			strcmp(message + front + len, "\"") == 0)
+			return rules[i].rule;
+	}
+	return NULL;
+}
+
+/* An operand that breaks a rule, or NULL: 'SESSION "zz"'. */
+static const char *operand_word(struct cli *cli, const char *pointer)
+{
+	static const char *const names[][2] = { { "/session", "SESSION" }, { "/name", "NAME" } };
+
+	for (size_t i = 0; i < COUNT_OF(names); i++) {
+		const char *given = cli_operand(cli, i + 1);
+
+		if (strcmp(pointer, names[i][0]) == 0)
+			return given ? arena_printf(&cli->arena, "%s \"%s\"", names[i][1],
+					       output_safe(&cli->arena, given))
+				     : names[i][1];
+	}
+	return NULL;
+}
+
+/* Such a word with what it was given, or the word. */
+static const char *with_given(struct cli *cli, const char *pointer, const char *word)
+{
+	char key[KEY_MAX];
+	const char *rest = cut_key(pointer, key);
+	const char *option = option_for(cli->command, key);
+	const char *given =
+		option && strcmp(option, "tool") != 0 ? given_word(cli, option, rest) : NULL;
+
+	return given ? arena_printf(&cli->arena, "%s \"%s\"", word, output_safe(&cli->arena, given))
+		     : word;
+}
+
 const char *cli_refusal(struct cli *cli, const char *pointer, const char *message)
 {
 	size_t len = strlen(pointer);
 	const char *word = pointer[0] == '/' ? word_for(cli, pointer) : NULL;
+	const char *rule;
 
-	if (!word)
-		return NULL;
 	if (strncmp(message, pointer, len) == 0 && strncmp(message + len, ": ", 2) == 0)
 		message += len + 2;
+	rule = rule_of(message);
+	if (rule)
+		word = word ? with_given(cli, pointer, word) : operand_word(cli, pointer);
+	if (!word)
+		return NULL;
 	if (strcmp(word, "RUN") == 0 && strncmp(message, PATTERN, strlen(PATTERN)) == 0)
 		message = "not a name that a run can have";
+	else if (rule)
+		message = rule;
 	return arena_printf(&cli->arena, "%s: %s", word,
 		output_safe(&cli->arena, with_units(cli, pointer, message)));
 }
@@ -243,6 +340,10 @@ const char *cli_advice(const char *pointer, const char *message)
 	if (strncmp(message, TOO_LONG, strlen(TOO_LONG)) == 0)
 		return "the program, its stdin, its input and its files go in one message: cectl put FILE "
 		       "sends a file before the run";
+	if (strstr(message, " has no stream "))
+		return "cectl show RUN lists its files and artifacts";
+	if (strcmp(pointer, "/session") == 0 && strstr(message, PATTERN))
+		return "cectl session list shows the ids of open sessions";
 	if (strcmp(pointer, "/run_id") == 0)
 		return "RUN is an id, any unique beginning of one, last, or last~N";
 	return NULL;

@@ -33,7 +33,8 @@ static bool is_host(const char *word)
 	char host[NETWORK_HOST_MAX];
 	int port;
 
-	return !strchr(word, ' ') && network_read_host(word, strlen(word), host, &port);
+	return !strchr(word, ' ') && network_read_host(word, strlen(word), host, &port) &&
+	       !network_is_address(host);
 }
 
 /* An address, perhaps with /BITS, perhaps with a port. */
@@ -59,7 +60,8 @@ static bool is_private(const char *word)
 	       (inet_pton(AF_INET, host, bytes) == 1 || inet_pton(AF_INET6, host, bytes) == 1);
 }
 
-static const char HOST_FORM[] = "a host such as \"api.example.org:443\" or \"*.example.org\"";
+static const char HOST_FORM[] =
+	"the name of a host such as \"api.example.org:443\" or \"*.example.org\"";
 
 static int take_allow(
 	void *set, const struct setting *row, const struct config_item *item, struct err *err)

@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "proto/base/container.h"
 #include "proto/digest.h"
@@ -190,4 +191,23 @@ int config_check_packages_host(const struct config *config, struct err *err)
 				package->path, why.text);
 	}
 	return 0;
+}
+
+int config_check_package_folders(const struct config *config, struct setting_faults *faults)
+{
+	int result = 0;
+
+	for (unsigned i = 0; i < config->package_count; i++) {
+		const struct config_package *package = &config->packages[i];
+		struct err err = ERR_INIT;
+		struct stat st;
+
+		if (stat(package->path, &st) == 0 && S_ISDIR(st.st_mode))
+			continue;
+		(void)refuse_package(config, package, "path", &err,
+			"there is no folder \"%s\": build the set with cectl packages add, or correct the path",
+			package->path);
+		result = setting_faults_add(faults, &err);
+	}
+	return result;
 }

@@ -23,3 +23,6 @@ int config_finish_packages(const struct config *config, struct err *err);
 
 /* Refuses a path that no jail may see.  A folder that is missing only turns its set off. */
 int config_check_packages_host(const struct config *config, struct err *err);
+
+/* For a check of the settings: adds a fault for each folder that is missing.  -1: it added some. */
+int config_check_package_folders(const struct config *config, struct setting_faults *faults);

@@ -314,8 +314,12 @@ int setting_take_all(void *set, const struct config_item *section, const struct 
 		const struct setting *row = setting_named(table, item->name);
 		struct err err = ERR_INIT;
 
-		if (row && take_item(set, row, item, &err) < 0)
+		if (row && row->type == SETTING_SECTION && !row->take) {
+			if (setting_take_all(field_of(set, row), item, row->section, faults) < 0)
+				result = -1;
+		} else if (row && take_item(set, row, item, &err) < 0) {
 			result = setting_faults_add(faults, &err);
+		}
 	}
 	return result;
 }

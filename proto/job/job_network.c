@@ -178,8 +178,7 @@ static int add_ports(struct network_reader *reader, const char *host, const stru
 	return answer;
 }
 
-/* An address in some form: its last label is a number. */
-static bool is_number(const char *host)
+bool network_is_address(const char *host)
 {
 	const char *dot = strrchr(host, '.');
 	const char *last = dot ? dot + 1 : host;
@@ -203,7 +202,7 @@ static int add_rule(struct network_reader *reader, const struct value *item)
 		return refuse(reader, "value",
 			"write a host as \"api.example.org\", \"api.example.org:8443\" or "
 			"\"*.example.org\", in ASCII");
-	if (is_number(host))
+	if (network_is_address(host))
 		return refuse(reader, "value",
 			"a host is a name: an address is reached by a name of the setting resolvers");
 	kept = arena_strdup(reader->arena, host);

@@ -56,5 +56,8 @@ int job_network_read(struct arena *arena, const struct value *value,
 bool network_read_host(
 	const char *text, size_t len, char ret_host[NETWORK_HOST_MAX], int *ret_port);
 
+/* Whether a host is an address in some form, and no name: its last label is a number. */
+bool network_is_address(const char *host);
+
 /* Whether an allowed host or pattern covers one that is asked for. */
 bool network_covers(const char *allowed, const char *asked);

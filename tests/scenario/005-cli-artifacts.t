@@ -33,6 +33,7 @@ exits 0 "output --stream artifact" cectl output last --stream artifact:a.txt
 is "$out" one "fetches one from the store"
 is "$(cectl output last --stream artifact:sub/deep/b.bin --raw | wc -c)" 256 "every byte of it"
 exits 1 "one that is not there" cectl output last --stream artifact:nothing
+like "$err" 'has no stream artifact:nothing.*cectl show' "is named, with where to look"
 
 # left_out CODE: why the rest was not looked at.
 left_out() {

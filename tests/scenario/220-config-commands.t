@@ -24,6 +24,15 @@ is "$(json "$out" '[it["complaints"][2][key] for key in ("line", "key", "value",
 exits 1 "a file that is not there" cectl config check "$conf.not" --json
 is "$(json "$out" 'it["complaints"][0]["file"]')" "$conf.not" "is named"
 
+printf '%s\n' 'egress { allow = {"10.0.0.1:80"} private = {"x"} }' >"$conf"
+exits 1 "a section has two mistakes" cectl config check "$conf"
+like "$out" 'allow: "10.0.0.1:80" is not the name of a host.*private: "x" is not an address' "and both are told"
+for name in one two; do
+	echo "packages $name { runtime = \"python\" path = \"$work/no-$name\" digest = \"sha256:$(printf '%064d' 0)\" }"
+done >"$conf"
+exits 1 "folders of package sets are missing" cectl config check "$conf"
+like "$out" "host.conf:1: packages one: there is no folder \"$work/no-one\".*host.conf:2: packages two: there is no folder" "and each is told"
+
 # --- a folder of more files -------------------------------------------------------------------
 
 printf '%s\n' 'cgroups = "auto"' 'queue_max = 70' 'users = {1, 2}' 'keep_days = 9' \

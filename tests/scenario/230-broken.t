@@ -50,7 +50,7 @@ broken 'preload: "no-such-module" is not a module' 'runtime python { preload = {
 broken 'packages data has no digest: write digest = what `cectl packages digest PATH` prints into it' \
 	'packages data { runtime = "python" path = "/nope" }'
 broken 'alert x: there is no language "pythno"; did you mean python?' 'alert x {' 'language = "pythno" }'
-broken 'allow: "exa mple" is not a host such as "api.example.org:443" or "*.example.org"' 'egress { allow = {"exa mple"} }'
+broken 'allow: "exa mple" is not the name of a host such as "api.example.org:443" or "*.example.org"' 'egress { allow = {"exa mple"} }'
 broken 'egress.at_once = 500 is above egress.most_at_once = 64: lower it, or raise egress.most_at_once' 'egress { at_once = 500 }'
 broken 'bytes that are no UTF-8: save the file as UTF-8' 'queue_max = 7' $'policy = "st\xe4ndard"'
 broken 'for_uid 0 and for_uid root are the same user: write one section' \

@@ -33,6 +33,10 @@ is "$(cectl output "$run" --display 1 | od -An -tx1 | tr -d ' \n')" 89504e471b5b
 is "$(cectl output "$run" --display 1 --type text/plain | od -An -tx1 | tr -d ' \n')" 7069631b5b33316dc29be280ae "or another type of it"
 is "$(cectl output "$run" --display 3)" '[1,"x"]' "JSON as text"
 like "$(cectl output "$run" --display 2)" '<script>' "HTML"
+exits 1 "an item that is not there" cectl output "$run" --display 99
+like "$err" 'no item 99 in its display, which has [0-9]+$' "is told with how many there are"
+exits 1 "a type that an item lacks" cectl output "$run" --display 2 --type image/gif
+like "$err" 'has no image/gif; it has .*text/html' "is told with those that it has"
 is "$(cectl output "$run" --display 2 --json | /usr/bin/python3 -c 'import json, sys; print(json.load(sys.stdin)["stream"])')" \
 	display:2:text/html "and as a document"
 exits 1 "there is no fourth item" cectl output "$run" --display 4

@@ -38,11 +38,20 @@ except tools.ToolError as error: print(error.code)'
 is "$out" timeout "is ended when its time is over"
 exits 125 "a word without a command is refused" cectl run -c 1 --tool name
 like "$err" 'NAME=COMMAND' "with its form"
+exits 126 "and a name that none can have" cectl run -c 1 --tool a=cat --tool b-d=cat
+like "$err" '--tool b-d: write a name of up to 64 letters, digits and _' "with which, and the rule"
+exits 126 "and a name twice" cectl run -c 1 --tool a=cat --tool a=date
+like "$err" '--tool a: another tool' "with which"
+exits 126 "and a schema that is none" cectl run -c 1 --tool a=cat --tool-schema 'a={"type": "objct"}'
+like "$err" '--tool-schema a.*/type: ' "with the place"
+exits 125 "and a limit of two kinds" cectl run -c 1 --limit call=1s
+like "$err" 'call_bytes or call_ms' "with both"
 exits 125 "and a schema of no tool" cectl run -c 1 --tool-schema name=true
 like "$err" 'no --tool of this name' "which it says"
 cectl run -c 'tools.upper(text="shown")' --tool 'upper=jq -c ".text |= ascii_upcase"'
 exits 0 "cectl show" cectl show last
 like "$out" 'calls of tools.*upper.*shown.*SHOWN' "has the calls with arguments and results"
+like "$out" ' call_ms .* calls_ms ' "and each limit has its own name"
 exits 0 "cectl trace" cectl trace last
 like "$out" 'call.made.*upper: 1' "has how many there were"
 like "$out" 'calls of tools.*AFTER +CALL +TOOL +VERDICT.* ms +1 +upper +allowed +ok .*"text"' "and each with its time, verdict, outcome and arguments"
@@ -55,9 +64,11 @@ ok "$([[ $out != *SHOWN* ]]; echo $?)" "but not what they said"
 exits 0 "the record" cectl audit verify
 like "$out" 'no change found' "verifies"
 exits 0 "cectl replay asks the command that it is given" cectl replay last --tool 'upper=jq -c ".text |= ascii_upcase"'
-exits 1 "and a tool without a command fails" cectl replay last --tool 'other=cat'
-like "$out" 'no such tool|ToolError|exception' "which is a difference"
-exits 0 "without --tool calls get the answers of the record" cectl replay last~1
+last=$(json "$(cectl show last --json)" "it['run_id']")
+exits 2 "and no name that the run did not have" cectl replay last --tool 'uper=cat'
+like "$err" 'no tool "uper"; did you mean upper\?; it has: upper' "which says those that it has"
+is "$(json "$(cectl show last --json)" "it['run_id']")" "$last" "and nothing ran"
+exits 0 "without --tool calls get the answers of the record" cectl replay last
 like "$out" '1 of 1 calls.*answered from the record' "which it says"
 is "$(json "$(cectl show --json last)" '[it["calls"]["recorded"], [(row["verdict"], row["result"]) for row in it["tool_calls"]]]')" '[1, [["recorded", {"text": "SHOWN"}]]]' "and the new record, too"
 exits 0 "cectl gc takes the contents away" cectl gc --keep-runs 1

@@ -50,6 +50,11 @@ exits 2 "nor one from a folder of wheels that is not there" \
 	cectl packages add x --runtime python --wheels no-wheels --to "$sets" greet
 like "$err" '--wheels: the folder no-wheels does not exist' "which is said, too"
 
+exits 2 "pip builds no set for bash" cectl packages add x --runtime bash --wheels wheels --to "$sets" greet
+like "$err" 'for it: make a folder with a folder bin yourself, and use .cectl packages digest' "what to do is said"
+exits 1 "what is no folder" cectl packages digest "$work/nope"
+like "$err" "$work/nope cannot be a package set: .*No such file" "is named"
+
 # The second set has a module of the same name, and files that a site directory would execute.
 printf 'def hi():\n    return "second"\n\n\nonly = 2\n' >"$sets/second/greet/__init__.py"
 rm -rf "$sets/second/greet/__pycache__"
@@ -172,6 +177,9 @@ is "$(json "$(cectl run --json --cache use -c 'print(2)')" "it['cached']")" fals
 shown=$(cectl show --json "$run")
 is "$(json "$shown" "it['request']['packages']")" '["data2024"]' "the record has the names"
 is "$(json "$shown" "it['runtime']['packages']")" "[$both]" "and the digests"
+for command in show trace; do
+	like "$(cectl "$command" "$run")" "package sets.*data2024 +$(digest_of "$sets/data2024")" "cectl $command shows both"
+done
 like "$(cectl audit export | grep "$run")" '"packages": *\[.*data2024' "an export has them"
 exits 0 "a replay has the same sets" cectl replay --json "$run"
 is "$(json "$out" "[it['same'], it['result']['runtime']['packages'] == [$both]]")" '[true, true]' "and the same result"
@@ -184,6 +192,12 @@ exits 0 "packages verify reads all files" cectl packages verify
 exits 0 "cectl runtimes shows the sets" cectl runtimes
 like "$out" 'package sets of python.*data2024 +ready' "by runtime"
 exits 1 "there is no such set to verify" cectl packages verify nope
+exits 2 "add takes a runtime that there is" cectl packages add x --runtime pythn --wheels wheels --to "$sets" greet
+like "$err" 'no runtime "pythn" here; did you mean python\?; there are: python' "and says which"
+mv "$sets/second/greet/__init__.py" "$work/kept"
+exits 1 "packages verify finds what the daemon has not seen" cectl packages verify second
+like "$out" 'has changed: sha256:.*the daemon has not seen this: runs still use the set' "and says that runs use it"
+mv "$work/kept" "$sets/second/greet/__init__.py"
 daemon_stop
 
 echo 'changed = True' >>"$sets/second/greet/__init__.py"
@@ -200,6 +214,7 @@ like "$err" '"second" is off: its files have changed' "and is told why"
 exits 1 "packages verify finds it" cectl packages verify second --json
 is "$(json "$out" "[it['same'], it['packages'][0]['found'] == '$(digest_of "$sets/second")']")" '[false, true]' \
 	"with the digest that it has"
+like "$(cectl packages verify second)" 'the daemon refuses runs that name it' "and what the daemon does"
 like "$(json "$(cectl status --json)" "[s['state'] for s in it['packages'] if s['name'] == 'second']")" off \
 	"admin.status says so"
 like "$(cectl doctor --config "$conf" 2>&1 | tr -s ' \n' ' ')" 'second.*has another digest' "and cectl doctor finds it, too"

@@ -47,6 +47,10 @@ exits 2 "a state is a number" cectl session replay "$session" x
 exits 2 "limits are those of the record" cectl session replay "$session" --limit memory=1G
 like "$err" 'leave --limit out' "which is said"
 exits 2 "a session must be named" cectl session replay
+exits 2 "by its whole id" cectl session show zz
+like "$err" 'SESSION "zz": it is not a whole id.*cectl session list' "which is said"
+exits 2 "a state gets a name without blanks" cectl session keep "$session" 'my state'
+like "$err" 'NAME "my state": write a name of up to 32 letters' "and is told the rule"
 exits 0 "the session is closed" cectl session close "$session"
 exits 0 "one that is over is replayed, and stays open" cectl session replay "$session" --leave-open --json
 again=$(json "$out" "it['session']")
@@ -80,6 +84,8 @@ session=$(cectl session open)
 cectl run --session "$session" --tool 'upper=jq -c ".text |= ascii_upcase"' -c 'got = tools.upper(text="a")["text"]' >/dev/null
 cell 'print(got)'
 exits 0 "calls of tools are answered from the record" cectl session replay "$session"
+exits 2 "a tool that no cell had" cectl session replay "$session" --tool lower=cat
+like "$err" 'no tool "lower".* it has: upper' "is refused with those that they had"
 exits 1 "or by a command" cectl session replay "$session" --tool 'upper=jq -c ".text = \"other\""'
 like "$out" 'same +cell 1.*differs +cell 2' "and then a later cell may differ"
 
