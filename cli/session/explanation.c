@@ -112,8 +112,8 @@ const struct explain_text explain_texts[] = {
 
 	{ "exception", KNOWN, NULL, "It was raised at line {error.line}: {error.text}" },
 	{ "exception", KNOWN, OF_LINE " && error.file", "It was raised at line {error.line} of {error.file}." },
-	{ "exception", CHANGE, NO_MODULE " && reason~: run it with language ", "{reason}." },
-	{ "exception", CHANGE, NO_MODULE, "Modules are those of the runtime (cectl runtimes) and files that come with the run; nothing can be installed from inside." },
+	{ "exception", CHANGE, NO_MODULE "|FileNotFoundError && reason~: run it with ", "{reason}." },
+	{ "exception", CHANGE, NO_MODULE, "Modules are those of the runtime (cectl runtimes), those of the package sets that the run names (cectl packages list, cectl run --packages), and files that come with the run; nothing can be installed from inside." },
 	{ "exception", CHANGE, "error.type=FileNotFoundError", "Only files that come with the run, and what the program writes, are in /work." },
 	{ "exception", CHANGE, "error.type=PermissionError || error.message~Read-only file system", "Only /work and /tmp can be written; starting other programs is not permitted." },
 	{ "exception", CHANGE, NO_NETWORK, "There is no network inside, unless the run asks for hosts (--allow-host) that the settings allow: fetch the data first and send it with the run, in files or stdin." },
