@@ -147,3 +147,6 @@ asked = subprocess.run(["cectl", "run", "--allow-host", PLAIN, "--json", "-c", G
                        capture_output=True, text=True, check=False)
 ok("GET /y of api.test" in asked.stdout and '"connections"' in asked.stdout, "cectl run --allow-host: " + asked.stderr)
 done()
+for host, words in ("http://api.test:80", "without"), ("127.0.0.1:80", "address"), ("api.elsewhere", "443 is meant"):
+    told = subprocess.run(["cectl", "run", "--allow-host", host, "-c", "1"], capture_output=True, text=True, check=False)
+    ok("/network/allow/0" in told.stderr and words in told.stderr, f"{host}: what to write is said: {told.stderr}")
