@@ -6,7 +6,7 @@
 #include "cli/session/page.h"
 #include "proto/base/buf.h"
 #include "proto/base/container.h"
-#include "proto/jail_dirs.h"
+#include "proto/jail_network.h"
 
 /* ---- conditions ------------------------------------------------------------------------------ */
 
@@ -91,11 +91,17 @@ static bool condition_holds(const struct value *record, const char *when)
 #define KNOWN    EXPLAIN_KNOWN
 #define CHANGE   EXPLAIN_CHANGE
 
-#define NO_MODULE  "error.type=ModuleNotFoundError|ImportError"
-#define NO_NETWORK "error.message~" JAIL_NO_NET "|Network is unreachable || stderr~" JAIL_NO_NET
-#define OF_LINE                                     \
-	"error.line && !error.message~" JAIL_NO_NET \
-	"|Network is unreachable && !stderr~" JAIL_NO_NET
+#define NO_MODULE "error.type=ModuleNotFoundError|ImportError"
+#define NO_NETWORK                                                             \
+	"!connections && error.message~" JAIL_NO_NET "|Network is unreachable" \
+	" || stderr~" JAIL_NO_NET
+#define NAMED_ONLY                                                                \
+	"connections && error.message~" JAIL_NAMED_ONLY "|Network is unreachable" \
+	" || stderr~" JAIL_NAMED_ONLY
+#define NO_SUCH_WAY JAIL_NO_NET "|" JAIL_NAMED_ONLY
+#define OF_LINE                                                               \
+	"error.line && !error.message~" NO_SUCH_WAY "|Network is unreachable" \
+	" && !stderr~" NO_SUCH_WAY
 
 // clang-format off
 const struct explain_text explain_texts[] = {
@@ -108,6 +114,7 @@ const struct explain_text explain_texts[] = {
 
 	{ "exit", KNOWN, NULL, "It broke no limit, and no exception was left uncaught." },
 	{ "exit", CHANGE, NO_NETWORK, "There is no network inside, unless the run asks for hosts (--allow-host) that the settings allow: fetch the data first and send it with the run, in files or stdin." },
+	{ "exit", CHANGE, NAMED_ONLY, "Ask for each host that it needs by its name and port (network.allow, cectl run --allow-host), if the settings allow it." },
 	{ "exit", CHANGE, NULL, "What it printed may say why: cectl output {run_id} --stream stderr" },
 
 	{ "exception", KNOWN, NULL, "It was raised at line {error.line}: {error.text}" },
@@ -117,6 +124,7 @@ const struct explain_text explain_texts[] = {
 	{ "exception", CHANGE, "error.type=FileNotFoundError", "Only files that come with the run, and what the program writes, are in /work." },
 	{ "exception", CHANGE, "error.type=PermissionError || error.message~Read-only file system", "Only /work and /tmp can be written; starting other programs is not permitted." },
 	{ "exception", CHANGE, NO_NETWORK, "There is no network inside, unless the run asks for hosts (--allow-host) that the settings allow: fetch the data first and send it with the run, in files or stdin." },
+	{ "exception", CHANGE, NAMED_ONLY, "Ask for each host that it needs by its name and port (network.allow, cectl run --allow-host), if the settings allow it." },
 	{ "exception", CHANGE, "error.type=RecursionError", "It calls itself without end, or too deeply: use a loop with a list instead." },
 	{ "exception", CHANGE, "error.type=EOFError", "It reads more than it was given: stdin or input comes with the run." },
 	{ "exception", CHANGE, OF_LINE " && error.file", "Change line {error.line} of {error.file}, or catch {error.type} there." },
