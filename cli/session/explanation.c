@@ -338,6 +338,55 @@ static void add_output_errors(
 	}
 }
 
+// clang-format off
+static const struct {
+	const char *why, *meaning, *change; /* change NULL: nothing to add */
+} connection_whys[] = {
+	{ "not_listed", "the run does not name this host and port", "Name each host and port that it needs (network.allow, cectl run --allow-host), and connect by that name." },
+	{ "closed_address", "the name leads to an address that is closed to all runs", "An administrator can open a closed address: setting egress.private." },
+	{ "name_not_found", "no server of names knows the name", "Correct the name. If it is right, an administrator lists servers that know it in the setting egress.resolvers; /etc/hosts of this host is not used." },
+	{ "not_reached", "no server took the connection there", NULL },
+	{ "not_tls", "the connection did not begin with TLS", NULL },
+};
+// clang-format on
+
+/* The same advice only once. */
+static void add_advice(struct explanation *explanation, const char *advice)
+{
+	for (size_t i = 0; i < explanation->counts[EXPLAIN_CHANGE]; i++)
+		if (explanation->sentences[EXPLAIN_CHANGE][i] == advice)
+			return;
+	explain_add(explanation, EXPLAIN_CHANGE, advice);
+}
+
+/* Connections that came to nothing; advice unless the program did without them. */
+static void add_connections(
+	struct cli *cli, const struct value *record, struct explanation *explanation)
+{
+	const struct value *rows = value_get(record, "connections");
+	bool advises = strcmp(page_text(cli, record, "outcome"), "ok") != 0;
+
+	for (size_t i = 0; value_at(rows, i); i++) {
+		const struct value *row = value_at(rows, i);
+		const char *why = page_text(cli, row, "why");
+		const char *meaning = NULL;
+
+		for (size_t k = 0; k < COUNT_OF(connection_whys); k++) {
+			if (strcmp(connection_whys[k].why, why) != 0)
+				continue;
+			meaning = connection_whys[k].meaning;
+			if (advises)
+				add_advice(explanation, connection_whys[k].change);
+		}
+		if (why[0])
+			explain_add(explanation, EXPLAIN_KNOWN,
+				arena_printf(&cli->arena, "Connection to %s:%s: %s, %s%s%s.",
+					page_text(cli, row, "host"), page_text(cli, row, "port"),
+					page_text(cli, row, "verdict"), why, meaning ? ": " : "",
+					meaning ? meaning : ""));
+	}
+}
+
 /* Without evidence in the store, sentences about it would be guesses. */
 static void explain_pruned(
 	struct cli *cli, const struct value *record, struct explanation *explanation)
@@ -367,5 +416,6 @@ int explain(struct cli *cli, const struct value *record, struct explanation *ret
 	add_findings(cli, record, ret_explanation);
 	add_output_errors(cli, record, ret_explanation);
 	add_refused(cli, record, ret_explanation);
+	add_connections(cli, record, ret_explanation);
 	return cli->arena.failed ? -1 : 0;
 }

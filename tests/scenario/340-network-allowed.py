@@ -121,6 +121,16 @@ for language, code in {"python": f"import socket; socket.create_connection(('oth
 result = run("import socket; socket.create_connection(('192.0.2.1', 80))", [PLAIN])
 ok(any("--allow-host" in text for text in advice(result)["change"]), f"an address: {advice(result)['change']}")
 
+# ---- explain knows the connections ----------------------------------------------------------------
+
+for host, why, change in (("absent.test", "failed, name_not_found", "egress.resolvers"),
+                          ("meta.test", "denied, closed_address", "egress.private"),
+                          ("127.0.0.1", "denied, not_listed", "network.allow")):
+    listed = [PLAIN] if host == "127.0.0.1" else [f"{host}:{HTTP}"]
+    told = advice(run(f"import socket\nwith socket.create_connection(('{host}', {HTTP})) as s: s.recv(1)", listed))
+    ok(any(text.startswith(f"Connection to {host}:{HTTP}: {why}") for text in told["known"]), f"explain says {why}: {told['known']}")
+    ok(any(change in text for text in told["change"]), f"and what to change: {told['change']}")
+
 # ---- a pattern: the proxy ----------------------------------------------------------------------
 
 deep = {"host": "*.pages.test", "ports": [HTTP]}
