@@ -11,9 +11,6 @@
 #define JAIL_TMP_DIR     "/tmp"
 #define JAIL_SETS_DIR    "/sets" /* package sets: /sets/NAME */
 
-/* The message for a program that tries to use a network. */
-#define JAIL_NO_NET "this run has no network; send what it needs with the run, in files or stdin"
-
 /*
  * Refuses a path of the host that is not plain and absolute, or that no jail may see.  The spawner
  * calls it for each bind, and `ced --check-config` beforehand.

@@ -1,5 +1,6 @@
 /* Runs and calls of tools that wait for a person's word, and giving it. */
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/base/exits.h"
 #include "cli/base/option_values.h"
@@ -101,6 +102,12 @@ static void show_masked(struct cli *cli, const struct value *waiting)
 			page_text(cli, waiting, "masked"));
 }
 
+/* Nobody decides about what is his own. */
+static const char *by_whom(const struct value *who)
+{
+	return page_int(who, "uid") == (int64_t)getuid() ? "as another user: " : "";
+}
+
 /* Nothing of a program may hide behind the border of a terminal: lines are not cut here. */
 static void show_run(struct cli *cli, const struct value *run, bool full)
 {
@@ -122,9 +129,9 @@ static void show_run(struct cli *cli, const struct value *run, bool full)
 	if (full)
 		show_inputs(cli, run, true);
 	cli->out.width = width;
-	say(&cli->out, PAINT_DIM, "\n%s%s, or cectl deny %s --reason ...\n\n",
-		full ? "" : "  all of it: cectl approvals RUN; ", cli_more(cli, "approve", run_id),
-		run_id);
+	say(&cli->out, PAINT_DIM, "\n%s%s%s, or cectl deny %s --reason ...\n\n",
+		full ? "" : "  all of it: cectl approvals RUN; ", by_whom(value_get(run, "caller")),
+		cli_more(cli, "approve", run_id), run_id);
 }
 
 /* ---- calls of tools that wait ---------------------------------------------------------------- */
@@ -165,8 +172,8 @@ static void show_asked_call(struct cli *cli, const struct value *call)
 	show_call_facts(cli, call);
 	show_masked(cli, call);
 	cli->out.width = width;
-	say(&cli->out, PAINT_DIM, "\n%s --call %s, or cectl deny %s --call %s --reason ...\n\n",
-		cli_more(cli, "approve", run_id), number, run_id, number);
+	say(&cli->out, PAINT_DIM, "\n%s%s --call %s, or cectl deny %s --call %s --reason ...\n\n",
+		by_whom(call), cli_more(cli, "approve", run_id), number, run_id, number);
 }
 
 static const char *uses_left(struct cli *cli, const struct value *grant, const char *key)

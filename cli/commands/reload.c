@@ -46,7 +46,8 @@ static void show_reloaded(struct cli *cli, const struct value *result)
 	if (value_at(waits, 0)) {
 		output_heading(&cli->out, "these need a restart, and stay as they were");
 		page_table(cli, columns, COUNT_OF(columns), waits, 0);
-		say(&cli->out, PAINT_DIM, "  systemctl restart ced\n");
+		say(&cli->out, PAINT_DIM,
+			"  systemctl restart ced; end a private daemon and start it again\n");
 	}
 	if (policies)
 		say(&cli->out, PAINT_PLAIN, "the policies have changed: cectl policy list\n");

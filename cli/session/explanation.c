@@ -6,7 +6,7 @@
 #include "cli/session/page.h"
 #include "proto/base/buf.h"
 #include "proto/base/container.h"
-#include "proto/jail_dirs.h"
+#include "proto/jail_network.h"
 
 /* ---- conditions ------------------------------------------------------------------------------ */
 
@@ -91,11 +91,17 @@ static bool condition_holds(const struct value *record, const char *when)
 #define KNOWN    EXPLAIN_KNOWN
 #define CHANGE   EXPLAIN_CHANGE
 
-#define NO_MODULE  "error.type=ModuleNotFoundError|ImportError"
-#define NO_NETWORK "error.message~" JAIL_NO_NET "|Network is unreachable || stderr~" JAIL_NO_NET
-#define OF_LINE                                     \
-	"error.line && !error.message~" JAIL_NO_NET \
-	"|Network is unreachable && !stderr~" JAIL_NO_NET
+#define NO_MODULE "error.type=ModuleNotFoundError|ImportError"
+#define NO_NETWORK                                                             \
+	"!connections && error.message~" JAIL_NO_NET "|Network is unreachable" \
+	" || stderr~" JAIL_NO_NET
+#define NAMED_ONLY                                                                \
+	"connections && error.message~" JAIL_NAMED_ONLY "|Network is unreachable" \
+	" || stderr~" JAIL_NAMED_ONLY
+#define NO_SUCH_WAY JAIL_NO_NET "|" JAIL_NAMED_ONLY
+#define OF_LINE                                                               \
+	"error.line && !error.message~" NO_SUCH_WAY "|Network is unreachable" \
+	" && !stderr~" NO_SUCH_WAY
 
 // clang-format off
 const struct explain_text explain_texts[] = {
@@ -108,15 +114,17 @@ const struct explain_text explain_texts[] = {
 
 	{ "exit", KNOWN, NULL, "It broke no limit, and no exception was left uncaught." },
 	{ "exit", CHANGE, NO_NETWORK, "There is no network inside, unless the run asks for hosts (--allow-host) that the settings allow: fetch the data first and send it with the run, in files or stdin." },
+	{ "exit", CHANGE, NAMED_ONLY, "Ask for each host that it needs by its name and port (network.allow, cectl run --allow-host), if the settings allow it." },
 	{ "exit", CHANGE, NULL, "What it printed may say why: cectl output {run_id} --stream stderr" },
 
 	{ "exception", KNOWN, NULL, "It was raised at line {error.line}: {error.text}" },
 	{ "exception", KNOWN, OF_LINE " && error.file", "It was raised at line {error.line} of {error.file}." },
-	{ "exception", CHANGE, NO_MODULE " && reason~: run it with language ", "{reason}." },
-	{ "exception", CHANGE, NO_MODULE, "Modules are those of the runtime (cectl runtimes) and files that come with the run; nothing can be installed from inside." },
+	{ "exception", CHANGE, NO_MODULE "|FileNotFoundError && reason~: run it with ", "{reason}." },
+	{ "exception", CHANGE, NO_MODULE, "Modules are those of the runtime (cectl runtimes), those of the package sets that the run names (cectl packages list, cectl run --packages), and files that come with the run; nothing can be installed from inside." },
 	{ "exception", CHANGE, "error.type=FileNotFoundError", "Only files that come with the run, and what the program writes, are in /work." },
 	{ "exception", CHANGE, "error.type=PermissionError || error.message~Read-only file system", "Only /work and /tmp can be written; starting other programs is not permitted." },
 	{ "exception", CHANGE, NO_NETWORK, "There is no network inside, unless the run asks for hosts (--allow-host) that the settings allow: fetch the data first and send it with the run, in files or stdin." },
+	{ "exception", CHANGE, NAMED_ONLY, "Ask for each host that it needs by its name and port (network.allow, cectl run --allow-host), if the settings allow it." },
 	{ "exception", CHANGE, "error.type=RecursionError", "It calls itself without end, or too deeply: use a loop with a list instead." },
 	{ "exception", CHANGE, "error.type=EOFError", "It reads more than it was given: stdin or input comes with the run." },
 	{ "exception", CHANGE, OF_LINE " && error.file", "Change line {error.line} of {error.file}, or catch {error.type} there." },
@@ -330,6 +338,55 @@ static void add_output_errors(
 	}
 }
 
+// clang-format off
+static const struct {
+	const char *why, *meaning, *change; /* change NULL: nothing to add */
+} connection_whys[] = {
+	{ "not_listed", "the run does not name this host and port", "Name each host and port that it needs (network.allow, cectl run --allow-host), and connect by that name." },
+	{ "closed_address", "the name leads to an address that is closed to all runs", "An administrator can open a closed address: setting egress.private." },
+	{ "name_not_found", "no server of names knows the name", "Correct the name. If it is right, an administrator lists servers that know it in the setting egress.resolvers; /etc/hosts of this host is not used." },
+	{ "not_reached", "no server took the connection there", NULL },
+	{ "not_tls", "the connection did not begin with TLS", NULL },
+};
+// clang-format on
+
+/* The same advice only once. */
+static void add_advice(struct explanation *explanation, const char *advice)
+{
+	for (size_t i = 0; i < explanation->counts[EXPLAIN_CHANGE]; i++)
+		if (explanation->sentences[EXPLAIN_CHANGE][i] == advice)
+			return;
+	explain_add(explanation, EXPLAIN_CHANGE, advice);
+}
+
+/* Connections that came to nothing; advice unless the program did without them. */
+static void add_connections(
+	struct cli *cli, const struct value *record, struct explanation *explanation)
+{
+	const struct value *rows = value_get(record, "connections");
+	bool advises = strcmp(page_text(cli, record, "outcome"), "ok") != 0;
+
+	for (size_t i = 0; value_at(rows, i); i++) {
+		const struct value *row = value_at(rows, i);
+		const char *why = page_text(cli, row, "why");
+		const char *meaning = NULL;
+
+		for (size_t k = 0; k < COUNT_OF(connection_whys); k++) {
+			if (strcmp(connection_whys[k].why, why) != 0)
+				continue;
+			meaning = connection_whys[k].meaning;
+			if (advises)
+				add_advice(explanation, connection_whys[k].change);
+		}
+		if (why[0])
+			explain_add(explanation, EXPLAIN_KNOWN,
+				arena_printf(&cli->arena, "Connection to %s:%s: %s, %s%s%s.",
+					page_text(cli, row, "host"), page_text(cli, row, "port"),
+					page_text(cli, row, "verdict"), why, meaning ? ": " : "",
+					meaning ? meaning : ""));
+	}
+}
+
 /* Without evidence in the store, sentences about it would be guesses. */
 static void explain_pruned(
 	struct cli *cli, const struct value *record, struct explanation *explanation)
@@ -359,5 +416,6 @@ int explain(struct cli *cli, const struct value *record, struct explanation *ret
 	add_findings(cli, record, ret_explanation);
 	add_output_errors(cli, record, ret_explanation);
 	add_refused(cli, record, ret_explanation);
+	add_connections(cli, record, ret_explanation);
 	return cli->arena.failed ? -1 : 0;
 }

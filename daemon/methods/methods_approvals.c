@@ -8,6 +8,7 @@
 #include "daemon/record/recorder.h"
 #include "daemon/redact/redactor.h"
 #include "daemon/request/approvals.h"
+#include "daemon/request/call_approval.h"
 #include "daemon/request/judged_parts.h"
 #include "daemon/request/registry.h"
 #include "daemon/request/request.h"
@@ -46,8 +47,14 @@ static const char *word_of(enum parking_decision word)
 static void refuse_undecidable(struct call *call, const struct request *request)
 {
 	const struct parking *parking = request->parking;
+	const struct call_approval *asked = call_approval_find(request, 0);
 
-	if (!parking || request->stage != STAGE_APPROVAL) {
+	if (asked) {
+		call_error(call, RPC_CODE_CONFLICT,
+			"run %s does not wait for approval, but its call %u of the tool %s does: "
+			"name the call too (cectl: --call %u)",
+			request->result.run_id, asked->number, asked->tool, asked->number);
+	} else if (!parking || request->stage != STAGE_APPROVAL) {
 		call_error(call, RPC_CODE_CONFLICT, "run %s does not wait for approval%s",
 			request->result.run_id,
 			parking && parking->decision == PARKING_APPROVED
@@ -271,7 +278,8 @@ static bool may_decide(struct call *call, const struct request *request, enum pa
 	const char *why = NULL;
 
 	if (call->caller.uid == request->caller.uid) {
-		call_error(call, RPC_CODE_FORBIDDEN, "you cannot approve or deny your own run %s",
+		call_error(call, RPC_CODE_FORBIDDEN,
+			"you cannot approve or deny your own run %s: another user decides",
 			request->result.run_id);
 		return false;
 	}

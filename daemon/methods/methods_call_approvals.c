@@ -148,7 +148,7 @@ void method_decide_call(struct call *call, struct request *request)
 		return;
 	if (call->caller.uid == request->caller.uid) {
 		call_error(call, RPC_CODE_FORBIDDEN,
-			"you cannot approve or deny a call of your own run %s",
+			"you cannot approve or deny a call of your own run %s: another user decides",
 			request->result.run_id);
 		return;
 	}

@@ -97,7 +97,7 @@ struct call_approval *call_approval_find(const struct request *request, int64_t 
 	list_for_each(at, request->services->asked_calls) {
 		struct call_approval *asked = container_of(at, struct call_approval, link);
 
-		if (asked->request == request && asked->number == number)
+		if (asked->request == request && (!number || asked->number == number))
 			return asked;
 	}
 	return NULL;

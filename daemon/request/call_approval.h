@@ -81,7 +81,10 @@ void call_approval_leave(struct call_approval *asked);
 /* {decision, since_us, at_us, by?, act?, reason?} as JSON for its row; NULL: nobody was asked. */
 const char *call_approval_json(const struct call_approval *asked);
 
-/* The call of this run that waits for an approver, or whose decision is being written; or NULL. */
+/*
+ * The call of this run that waits for an approver, or whose decision is being written; or NULL.
+ * `number` 0: the oldest.
+ */
 struct call_approval *call_approval_find(const struct request *request, int64_t number);
 
 /* Stops its clock for a decision, which `deciding` stands for until the next call. */

@@ -1,4 +1,7 @@
-/* Hints for programs that failed: names a runtime that has the module which their own lacks. */
+/*
+ * Hints for programs that failed: names a package set or a runtime that has the module, or the data of
+ * one, which they lack.
+ */
 #pragma once
 
 #include "daemon/request/request.h"

@@ -83,8 +83,9 @@ static bool pair_is_allowed(const struct wish *wish, const struct allowance_case
 	if (!allowances_cover_host(config, what, pair->host, pair->port))
 		why = arena_printf(wish->arena,
 			"the settings of this host do not allow %s:%u to this caller, runtime and "
-			"policy",
-			pair->host, pair->port);
+			"policy%s",
+			pair->host, pair->port,
+			pair->port == 443 ? " (without a port, 443 is meant)" : "");
 	else if (!pair->tls && config_wants_server_name(config, pair->port))
 		why = arena_printf(wish->arena,
 			"the setting egress.server_names wants TLS that names %s at port %u: say "

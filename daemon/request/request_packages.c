@@ -21,7 +21,7 @@ static bool is_of_runtime(const struct wish *wish, const struct package_set *set
 	return strcmp(set->config->runtime, wish->runtime->config->name) == 0;
 }
 
-static bool may_use(const struct wish *wish, const struct package_set *set)
+bool packages_may_use(const struct wish *wish, const struct package_set *set)
 {
 	return caller_is(wish->caller, ROLE_ADMIN) ||
 	       package_set_is_for(set, wish->caller->uid, wish->caller->gid);
@@ -36,7 +36,7 @@ static const char *usable_names(const struct wish *wish)
 	const char *list = "";
 
 	for (unsigned i = 0; i < sets->count && list; i++)
-		if (is_of_runtime(wish, &sets->items[i]) && may_use(wish, &sets->items[i]))
+		if (is_of_runtime(wish, &sets->items[i]) && packages_may_use(wish, &sets->items[i]))
 			list = arena_printf(wish->arena, "%s%s%s", list, list[0] ? ", " : "",
 				sets->items[i].config->name);
 	return list && list[0] ? list : "none";
@@ -48,7 +48,7 @@ static const char *unknown_set(const struct wish *wish, const char *at, const ch
 	struct nearest nearest = NEAREST_OF(name);
 
 	for (unsigned i = 0; i < sets->count; i++)
-		if (is_of_runtime(wish, &sets->items[i]) && may_use(wish, &sets->items[i]))
+		if (is_of_runtime(wish, &sets->items[i]) && packages_may_use(wish, &sets->items[i]))
 			nearest_offer(&nearest, sets->items[i].config->name);
 	return arena_printf(wish->arena, "%s: there is no package set \"%s\"%s You can use: %s", at,
 		name, nearest.best ? nearest_hint(&nearest) : ".", usable_names(wish));
@@ -75,7 +75,7 @@ static enum packages_answer judge_set(const struct wish *wish, const struct pack
 				"%s: the package set \"%s\" is for %s. For %s there are: %s", at,
 				name, set->config->runtime, wish->runtime->config->name,
 				usable_names(wish)));
-	if (!may_use(wish, set))
+	if (!packages_may_use(wish, set))
 		return refuse_set(ret_refusal, at,
 			arena_printf(arena,
 				"%s: the package set \"%s\" is for other users. You can use: %s",
@@ -160,7 +160,8 @@ static enum packages_answer find_default(
 		const struct package_set *set = &sets->items[i];
 		enum packages_answer answer;
 
-		if (!set->config->is_default || !is_of_runtime(wish, set) || !may_use(wish, set))
+		if (!set->config->is_default || !is_of_runtime(wish, set) ||
+			!packages_may_use(wish, set))
 			continue;
 		answer = judge_set(wish, set, "/packages", ret_refusal);
 		if (answer != PACKAGES_FOUND)

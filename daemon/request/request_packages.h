@@ -21,6 +21,9 @@ enum packages_answer packages_choose(const struct wish *wish, struct chosen_pack
 enum packages_answer request_packages_find(
 	struct request *request, struct job_refusal *ret_refusal);
 
+/* Whether this caller may use the set. */
+bool packages_may_use(const struct wish *wish, const struct package_set *set);
+
 /* Returns [{name, digest}] for a result. */
 struct value *packages_stamp(struct arena *arena, const struct chosen_packages *chosen);
 

@@ -1,8 +1,10 @@
 #include "daemon/workers/package_sets.h"
 
+#include <ctype.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "proto/base/container.h"
 #include "proto/base/log.h"
@@ -165,6 +167,25 @@ static bool has_id(const struct role_list *list, uint32_t id)
 	for (unsigned i = 0; i < list->count; i++)
 		if (list->ids[i] == id)
 			return true;
+	return false;
+}
+
+bool package_set_has_module(const struct package_set *set, struct bytes name)
+{
+	static const char *const ends[] = { "", ".py" };
+	char path[CONFIG_TEXT_MAX + 128];
+
+	if (set->state != PACKAGE_READY || !name.len || name.len > 64)
+		return false;
+	for (size_t i = 0; i < name.len; i++)
+		if (!isalnum((unsigned char)name.data[i]) && name.data[i] != '_')
+			return false;
+	for (size_t i = 0; i < COUNT_OF(ends); i++) {
+		cut_printf(path, sizeof(path), "%s/%.*s%s", set->config->path, (int)name.len,
+			name.data, ends[i]);
+		if (access(path, F_OK) == 0)
+			return true;
+	}
 	return false;
 }
 

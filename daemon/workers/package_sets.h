@@ -55,6 +55,9 @@ const struct package_set *package_sets_find(const struct package_sets *sets, con
  */
 bool package_set_is_for(const struct package_set *set, uint32_t uid, uint32_t gid);
 
+/* Whether it is ready and has a module of Python of this name at its top. */
+bool package_set_has_module(const struct package_set *set, struct bytes name);
+
 /* Returns [{name, digest, state, ...}] of a runtime; NULL: of all, with runtime and path. */
 struct value *package_sets_describe(
 	const struct package_sets *sets, const char *runtime, struct arena *arena);

@@ -196,6 +196,10 @@ static int add_rule(struct network_reader *reader, const struct value *item)
 	const char *kept;
 	int port;
 
+	if (value_is(text, VALUE_TEXT) && strstr(text->text.bytes, "://"))
+		return refuse(reader, "value",
+			"write only the host and its port: \"api.example.org:8443\", without "
+			"\"https://\" and without a path");
 	if (!value_is(text, VALUE_TEXT) ||
 		!network_read_host(text->text.bytes, text->text.len, host, &port) || port < 0 ||
 		(port && ports))
@@ -204,7 +208,7 @@ static int add_rule(struct network_reader *reader, const struct value *item)
 			"\"*.example.org\", in ASCII");
 	if (network_is_address(host))
 		return refuse(reader, "value",
-			"a host is a name: an address is reached by a name of the setting resolvers");
+			"this is an address: write the name that the servers of names have for it");
 	kept = arena_strdup(reader->arena, host);
 	if (!kept)
 		return -1;

@@ -37,6 +37,9 @@ for code in 'import numbers_of_ours' 'import json, numbers_of_ours.random' 'from
 		"python tells who runs '$code' which runtime has it"
 	like "$(cectl explain last)" 'run it with[[:space:]]+language "ours"' "and so does explain"
 done
+code='raise FileNotFoundError(2, "No such file or directory", "/usr/share/numbers_of_ours/table")'
+like "$(json "$(said -c "$code")" 'it["reason"]')" 'the runtime ours has numbers_of_ours: run it with language "ours"$' \
+	"who misses the data of a module is told the same"
 is "$(cectl run --language ours -c 'import numbers_of_ours as n; print(n.value)')" 42 "where it is"
 for code in 'import absent_of_ours' 'import nobodys' 'import numbers_of' 'raise ModuleNotFoundError("numbers_of_ours")' \
 	"raise ValueError(\"No module named 'numbers_of_ours'\")"; do

@@ -45,8 +45,9 @@ mkfifo "$work/events"
 cectl watch -k asked --json >"$work/events" &
 watch=$!
 exec 3<"$work/events"
-start_call() { # sets $run: a run whose call waits
-	as 4001 cectl run --policy mailers --limit call_ms=60000 --limit calls_ms=60000 --limit wall_ms=60000 \
+start_call() { # start_call [COMMAND…]: sets $run: a run whose call waits, of uid 4001 unless COMMAND says otherwise
+	[[ $# -gt 0 ]] || set -- as 4001 cectl
+	"$@" run --policy mailers --limit call_ms=60000 --limit calls_ms=60000 --limit wall_ms=60000 \
 		--tool 'send_mail=jq -c .to' -c '
 try: print(tools.send_mail(to="a\u001b[2Jb"))
 except tools.ToolError as error: print(error.code, error.message)' >"$work/out" 2>"$work/err" &
@@ -65,6 +66,9 @@ unlike "$out" $'\e' "with control characters escaped"
 exits 0 "cectl approvals RUN" cectl approvals "$run" --call 1
 like "$out" "approve.* --call 1" "says how to approve it"
 exits 1 "for approvers only" as 4001 cectl approve "$run" --call 1
+exits 1 "who forgets the call" cectl approve "$run"
+like "$err" "its call 1 of the tool send_mail does: .*--call 1" "is told which one waits"
+unlike "$(cectl approvals)" 'as another user' "an approver decides what is not his own"
 exits 0 "cectl approve RUN --call" cectl approve "$run" --call 1 --reason 'looked at it'
 like "$out" "$run, call 1 \(send_mail\), of uid 4001 is approved" "says what is approved"
 wait "$client"
@@ -80,6 +84,12 @@ wait "$client"
 is "$(cat "$work/out")" 'denied uid 0 denied the call: not there' "the program gets the reason"
 exits 1 "nothing waits for one that is not there" cectl approvals "$run"
 like "$err" 'neither this run nor a call of it waits' "which it says"
+start_call cectl
+like "$(cectl approvals)" "as another user: .*approve $run --call 1" "somebody else decides about a call of an approver's own run"
+exits 1 "not the approver" cectl approve "$run" --call 1
+like "$err" 'your own run .*: another user decides' "who is told so"
+exits 0 "cectl cancel" cectl cancel "$run"
+wait "$client"
 kill "$watch"
 
 # A run that was approved after a restart has no client.  Nobody is asked about its calls.

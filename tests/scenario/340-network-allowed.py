@@ -98,6 +98,39 @@ result = run(
     "sys.path.insert(0, '/work/t')\nimport dummy; print('value', dummy.VALUE)", [PLAIN])
 ok("value 42" in result["stdout"], "pip installs a wheel: " + (result["stdout"] + result["stderr"])[-300:])
 
+# ---- what a run that has a network is told about the rest -----------------------------------------
+
+NAMED_ONLY = "this run may reach only the hosts that it named, and those of a pattern by the proxy"
+
+
+def advice(result):
+    told = subprocess.run(["cectl", "explain", result["run_id"], "--json"], capture_output=True, text=True, check=True)
+    return json.loads(told.stdout)
+
+
+for language, code in {"python": f"import socket; socket.create_connection(('other.test', {HTTP}))",
+                       "javascript": f"fetch('http://other.test:{HTTP}')",
+                       "bash": f"exec 3<>/dev/tcp/other.test/{HTTP} || exit 1"}.items():
+    if language in names:
+        result = run(code, [PLAIN], language)
+        ok(NAMED_ONLY in result["stderr"] and "no network" not in result["stderr"],
+           f"{language}: a name that the run did not list: " + result["stderr"][-300:])
+        ok(any("--allow-host" in text for text in advice(result)["change"])
+           and not any("no network" in text or text.startswith("Change line") for text in advice(result)["change"]),
+           f"explain says what to do: {advice(result)['change']}")
+result = run("import socket; socket.create_connection(('192.0.2.1', 80))", [PLAIN])
+ok(any("--allow-host" in text for text in advice(result)["change"]), f"an address: {advice(result)['change']}")
+
+# ---- explain knows the connections ----------------------------------------------------------------
+
+for host, why, change in (("absent.test", "failed, name_not_found", "egress.resolvers"),
+                          ("meta.test", "denied, closed_address", "egress.private"),
+                          ("127.0.0.1", "denied, not_listed", "network.allow")):
+    listed = [PLAIN] if host == "127.0.0.1" else [f"{host}:{HTTP}"]
+    told = advice(run(f"import socket\nwith socket.create_connection(('{host}', {HTTP})) as s: s.recv(1)", listed))
+    ok(any(text.startswith(f"Connection to {host}:{HTTP}: {why}") for text in told["known"]), f"explain says {why}: {told['known']}")
+    ok(any(change in text for text in told["change"]), f"and what to change: {told['change']}")
+
 # ---- a pattern: the proxy ----------------------------------------------------------------------
 
 deep = {"host": "*.pages.test", "ports": [HTTP]}
@@ -127,6 +160,9 @@ for host in ("127.0.0.1", "0x7f.1", "[::1]:80", "a b", "-a.test", "a..test", "x"
              "api.test:0", "api.test:65536", "a\x00b", "*", "*.*.test", "a*.test", "api.test:3128"):
     found = refused(network={"allow": [host]})
     ok(found and found[0] == "/network/allow/0", f"{host[:20]!r} is no host that can be asked for: {found}")
+for host, words in ("http://api.test:80", "without"), ("127.0.0.1:80", "address"), ("api.elsewhere", "443 is meant"):
+    told = subprocess.run(["cectl", "run", "--allow-host", host, "-c", "1"], capture_output=True, text=True, check=False)
+    ok("/network/allow/0" in told.stderr and words in told.stderr, f"{host}: what to write is said: {told.stderr}")
 result = run(GET % f"http://api.test:{HTTP}/x", [f"API.Test.:{HTTP}"])
 eq(result["outcome"], "ok", "case and a dot at the end do not matter")
 eq(client.call("run", language="python", code="print(1)", network="denied")["outcome"], "ok", "denied may be said")

@@ -106,6 +106,10 @@ run=$(json "$out" "it['run_id']")
 exits 0 "a run without sets" cectl run --json -c 'import uuid; print(uuid.uuid5, "greet" in globals())'
 is "$(json "$out" "it['runtime'].get('packages')")" None "has none in its result"
 exits 1 "and cannot import from one" cectl run -c 'import greet'
+like "$err" 'the package set data2024 has greet: run it with packages \["data2024"\]' "and is told which set has the module"
+like "$(cectl explain last | tr -s ' \n' ' ')" 'run it with packages \["data2024"\]' "by explain, too"
+exits 1 "a submodule that no set has" cectl run --packages data2024 -c 'import greet.absent'
+unlike "$err" 'the package set' "leads to no set"
 is "$(cectl run --packages data2024 -c 'import uuid; print(uuid.mine)')" True \
 	"a module of a set comes before one that was imported ahead"
 is "$(cectl run --packages second --packages data2024 -c 'import greet; print(greet.hi())' 2>&1)" second \

@@ -129,8 +129,9 @@ TEST(advice_fits_the_exception)
 	explain_json("{\"outcome\":\"exception\",\"error\":{\"type\":\"ModuleNotFoundError\","
 		     "\"message\":\"No module named 'x'\",\"line\":1,\"text\":\"import x\"}}");
 	CHECK(says(EXPLAIN_CHANGE,
-		"Modules are those of the runtime (cectl runtimes) and files that come with the "
-		"run; nothing can be installed from inside."));
+		"Modules are those of the runtime (cectl runtimes), those of the package sets that "
+		"the run names (cectl packages list, cectl run --packages), and files that come "
+		"with the run; nothing can be installed from inside."));
 	CHECK_EQ_INT(explanation.counts[EXPLAIN_CHANGE], 2);
 	arena_done(&cli.arena);
 }

@@ -1,6 +1,6 @@
 /*
- * A better message for a program that looks for a network, which no run has.  (devices.c says how
- * this library comes before the C library.)
+ * A better message for a program that looks for a network that its run does not have.  (devices.c
+ * says how this library comes before the C library.)
  *
  * The kernel says "Operation not permitted" and the resolver "Name or service not known", which
  * does not say what to do.  So the first attempt of a process writes one sentence to its stderr.
@@ -11,10 +11,12 @@
 #undef _FORTIFY_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -22,7 +24,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "proto/jail_network.h"
 #include "sandbox/jail_env.h"
+#include "sandbox/worker/files.h"
 
 #define OURS __attribute__((visibility("default")))
 
@@ -55,14 +59,25 @@ static int64_t now_ms(void)
 /* When this thread was last refused a network socket.  Python asks for the error's text at once. */
 static _Thread_local int64_t refused_ms;
 
+/* Only a run with a network has a file of hosts. */
+static char *sentence(void)
+{
+	static char none[] = JAIL_NO_NET;
+	static char named_only[] = JAIL_NAMED_ONLY;
+	int error = errno;
+	bool has_network = syscall(SYS_faccessat, AT_FDCWD, FILES_HOSTS_PATH, F_OK) == 0;
+
+	errno = error;
+	return has_network ? named_only : none;
+}
+
 static void say(void)
 {
-	static const char text[] = "ced: " JAIL_NO_NET "\n";
 	static atomic_flag said = ATOMIC_FLAG_INIT;
 	int error = errno;
 
 	if (!speaks_python && !atomic_flag_test_and_set(&said))
-		(void)!write(STDERR_FILENO, text, sizeof(text) - 1);
+		(void)dprintf(STDERR_FILENO, "ced: %s\n", sentence());
 	errno = error;
 }
 
@@ -81,13 +96,12 @@ OURS int socket(int family, int type, int protocol)
 OURS char *strerror(int error)
 {
 	static char *(*real)(int error);
-	static char text[] = JAIL_NO_NET;
 	bool refused = speaks_python && error == EPERM && refused_ms &&
 		       now_ms() - refused_ms <= ASKED_WITHIN_MS;
 
 	refused_ms = 0;
 	if (refused)
-		return text;
+		return sentence();
 	if (!real)
 		*(void **)&real = dlsym(RTLD_NEXT, "strerror");
 	return real(error);
@@ -120,7 +134,7 @@ OURS const char *gai_strerror(int error)
 	static const char *(*real)(int error);
 
 	if (speaks_python && is_no_network(error))
-		return JAIL_NO_NET;
+		return sentence();
 	if (!real)
 		*(void **)&real = dlsym(RTLD_NEXT, "gai_strerror");
 	return real(error);
