@@ -160,7 +160,7 @@ static void forget_ctrl_c(const struct repl *repl)
 		interrupt_forget();
 }
 
-void repl_run(struct repl *repl, struct bytes code, struct value *params, const char *out_dir)
+const struct value *repl_run(struct repl *repl, struct bytes code, struct value *params)
 {
 	struct cli *cli = repl->cli;
 	const struct value *result = NULL;
@@ -169,6 +169,7 @@ void repl_run(struct repl *repl, struct bytes code, struct value *params, const 
 	forget_ctrl_c(repl);
 	live_init(&live, cli, repl->is_typed);
 	live.json_is_text = true;
+	live.leaves_artifacts = true;
 	live_cancels(&live, params);
 	repl->status = live_ask(&live, "run", params, &result);
 	forget_ctrl_c(repl);
@@ -176,15 +177,16 @@ void repl_run(struct repl *repl, struct bytes code, struct value *params, const 
 		repl->ended = repl->status == EXIT_SERVICE || !repl->is_typed;
 		if (live.ended[0])
 			tell_end(repl, live.ended);
-		return;
+		return NULL;
 	}
-	repl->status = results_show(&live, result, out_dir);
+	repl->status = results_show(&live, result, NULL);
 	repl_note(repl, code, result);
+	return result;
 }
 
 static void run_cell(struct repl *repl, struct bytes code)
 {
-	repl_run(repl, code, repl_params(repl, code), NULL);
+	(void)repl_run(repl, code, repl_params(repl, code));
 }
 
 static void obey(struct repl *repl, struct bytes line)

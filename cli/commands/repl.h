@@ -30,10 +30,10 @@ struct repl {
 struct value *repl_params(struct repl *repl, struct bytes code);
 
 /*
- * Runs a cell with these params and shows its result.  Artifacts go below `out_dir`; NULL: nowhere.
- * What it leaves in the arena is the caller's.
+ * Runs a cell with these params and shows its result, without its artifacts, and returns it; NULL:
+ * there is none.  What it leaves in the arena is the caller's.
  */
-void repl_run(struct repl *repl, struct bytes code, struct value *params, const char *out_dir);
+const struct value *repl_run(struct repl *repl, struct bytes code, struct value *params);
 
 /* The session after a cell, which is in `result`. */
 void repl_note(struct repl *repl, struct bytes code, const struct value *result);

@@ -479,7 +479,7 @@ int results_show(struct live *live, const struct value *result, const char *out_
 	show_stream(live, &live->out, result, "stdout");
 	show_stream(live, &live->err, result, "stderr");
 	show_display(live, result);
-	if (!out_dir)
+	if (!out_dir && !live->leaves_artifacts)
 		hint_artifacts(cli, result);
 	note_skipped(cli, result);
 	if (!value_as_bool(value_get(result, "ok"), false))

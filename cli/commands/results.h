@@ -19,11 +19,12 @@ struct live {
 	bool answers; /* calls of tools, by the commands of --tool; set by its owner */
 	bool cancels; /* Ctrl-C ends the run, and not only the waiting */
 	bool canceling;
-	bool json_is_text;    /* a value that is displayed as JSON, too, is not more than text */
-	int64_t canceling_ms; /* since when */
-	char run_id[32];      /* once it is known */
-	size_t displayed;     /* items of its display that were shown */
-	char ended[16];       /* why the session that this connection opened has ended */
+	bool leaves_artifacts; /* to its owner */
+	bool json_is_text;     /* a value that is displayed as JSON, too, is not more than text */
+	int64_t canceling_ms;  /* since when */
+	char run_id[32];       /* once it is known */
+	size_t displayed;      /* items of its display that were shown */
+	char ended[16];        /* why the session that this connection opened has ended */
 };
 
 /* `streams` says whether run.output notifications go to stdout and stderr as they come. */
