@@ -26,6 +26,8 @@
 #define SEPARATOR   "%%"
 #define HISTORY     "history"
 
+static volatile sig_atomic_t pipe_broke;
+
 /* ---- the end of the session ----------------------------------------------------------------- */
 
 // clang-format off
@@ -229,7 +231,7 @@ void repl_run_text(struct repl *repl, struct bytes text)
 	size_t begin = 0;
 
 	repl->status = 0;
-	for (size_t at = 0; at < text.len && !repl->ended && repl->status == 0;) {
+	for (size_t at = 0; at < text.len && !repl->ended && !pipe_broke && repl->status == 0;) {
 		const char *end = memchr(text.data + at, '\n', text.len - at);
 		size_t next = end ? (size_t)(end - text.data) + 1 : text.len;
 		bool is_between = is_separator(text.data + at, next - at);
@@ -381,7 +383,7 @@ static bool is_told_to_leave(const struct repl *repl)
 
 static bool is_left(const struct repl *repl)
 {
-	return repl->ended || is_told_to_leave(repl);
+	return repl->ended || pipe_broke || is_told_to_leave(repl);
 }
 
 /* 1: go on, 0: nothing more comes, -1: there is no memory for the line. */
@@ -458,16 +460,29 @@ static int run_session(struct repl *repl)
 	return status;
 }
 
+static void on_broken_pipe(int number)
+{
+	(void)number;
+	pipe_broke = 1;
+}
+
+/* What ends cectl comes after the end of the session. */
 static int run_repl(struct cli *cli)
 {
 	struct repl repl = { .cli = cli, .is_typed = isatty(STDIN_FILENO) && cli->err.terminal };
+	const struct sigaction action = { .sa_handler = on_broken_pipe, .sa_flags = SA_RESTART };
+	struct sigaction before;
 	int status;
 
+	(void)sigaction(SIGPIPE, &action, &before);
 	if (repl.is_typed)
-		interrupt_catch(); /* so that the session is closed in any case */
+		interrupt_catch();
 	status = run_session(&repl);
 	if (repl.is_typed)
 		interrupt_release();
+	(void)sigaction(SIGPIPE, &before, NULL);
+	if (pipe_broke)
+		(void)raise(SIGPIPE); /* as other commands end */
 	return status;
 }
 
