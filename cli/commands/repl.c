@@ -351,6 +351,10 @@ static bool take_line(struct repl *repl, struct bytes line)
 		with_own_arena(repl, obey, line);
 		return true;
 	}
+	if (repl->is_typed && repl->cell.len && repl_knows(line.data, line.len))
+		say(&repl->cli->err, PAINT_DIM,
+			"cectl: this line is part of the cell, which is not whole; Ctrl-C drops "
+			"it\n");
 	if (buf_append(&repl->cell, line.data, line.len) < 0)
 		return false;
 	if (repl->is_typed &&
@@ -491,11 +495,13 @@ const struct command repl_command = {
 	.name = "repl",
 	.summary = "a session in a terminal",
 	.about = "Opens a session and runs what is typed, cell by cell: a line, or a block up to an empty "
-		 "line.  %help lists its own commands, which go back, branch, save and load.  Ctrl-C "
-		 "cancels the cell that runs; Ctrl-D closes the session.  Arrow keys edit the line and "
-		 "bring back earlier ones.  Without a terminal, cells come from stdin, with a line %% "
-		 "between two of them; the first one that is not ok is the last, and its exit status is "
-		 "that of cectl.",
+		 "line; an open bracket goes on until it is closed.  %help lists its own commands, which "
+		 "go back, branch, save and load.  Ctrl-C cancels the cell that runs, and drops one that "
+		 "is not whole; Ctrl-D closes the session.  Arrow keys edit the line and bring back "
+		 "earlier ones.\n\n"
+		 "Without a terminal, cells come from stdin, with a line %% between two of them.  Only "
+		 "what they print is shown, no values, and there are no commands with %.  The first cell "
+		 "that is not ok is the last, and its exit status is that of cectl.",
 	.options = OPTIONS(SESSION_OPTION_ROWS),
 	.examples = EXAMPLES(
 		{ "cectl repl", "type away" },

@@ -41,5 +41,8 @@ void repl_note(struct repl *repl, struct bytes code, const struct value *result)
 /* Cells of a text, with a line %% between two, until one is not ok or the session has ended. */
 void repl_run_text(struct repl *repl, struct bytes text);
 
+/* Whether the line is one of the commands. */
+bool repl_knows(const char *line, size_t len);
+
 /* Obeys a line that begins with %. */
 void repl_obey(struct repl *repl, const char *line, size_t len);

@@ -436,8 +436,11 @@ static void show_help(struct repl *repl, const char *rest)
 		say(out, PAINT_PLAIN, "%-9s %-6s  %s\n", words[i].word,
 			words[i].operand ? words[i].operand : "", words[i].about);
 	say(out, PAINT_PLAIN,
-		"\nCtrl-C cancels the cell that runs.  A block ends with an empty line.\n"
-		"%%files, %%put and %%get are cells of their own.\n");
+		"\nCtrl-C cancels the cell that runs, and drops one that is not whole.\n%s\n"
+		"%%files, %%put and %%get are cells of their own.\n",
+		repl->language == CELL_PYTHON
+			? "A block ends with an empty line; an open bracket goes on until it is closed."
+			: "A cell goes on until each bracket, quote and block is closed.");
 }
 
 static void obey(struct repl *repl, size_t word, const char *rest)
@@ -449,6 +452,18 @@ static void obey(struct repl *repl, size_t word, const char *rest)
 		say(&repl->cli->err, PAINT_PLAIN, "cectl: %s takes no word\n", words[word].word);
 	else
 		words[word].run(repl, rest);
+}
+
+bool repl_knows(const char *line, size_t len)
+{
+	size_t end = 0;
+
+	while (end < len && !strchr("\n\r \t", line[end]))
+		end++;
+	for (size_t i = 0; i < COUNT_OF(words); i++)
+		if (strlen(words[i].word) == end && memcmp(words[i].word, line, end) == 0)
+			return true;
+	return false;
 }
 
 void repl_obey(struct repl *repl, const char *line, size_t len)
