@@ -137,13 +137,6 @@ static void note_state(struct repl *repl, const struct value *result)
 	repl->state = (uint64_t)page_int(session, "state");
 	if (why[0])
 		tell_end(repl, why);
-	else if (value_get(session, "went_back") && repl->state == 0)
-		say(&repl->cli->err, PAINT_DIM,
-			"cectl: this cell is undone; the session begins anew\n");
-	else if (value_get(session, "went_back"))
-		say(&repl->cli->err, PAINT_DIM,
-			"cectl: this cell is undone; the session is back in state %s\n",
-			page_text(repl->cli, session, "went_back"));
 }
 
 void repl_note(struct repl *repl, struct bytes code, const struct value *result)

@@ -11,6 +11,7 @@
 #include "cli/base/units.h"
 #include "cli/commands/job_options.h"
 #include "cli/commands/repl.h"
+#include "cli/commands/results.h"
 #include "cli/commands/session.h"
 #include "cli/session/page.h"
 #include "proto/base/cleanup.h"
@@ -83,6 +84,7 @@ static void show_files(struct repl *repl, const char *rest)
 			page_text(cli, value_at(files, i), "path"));
 	if (!value_at(files, 0))
 		say(&cli->out, PAINT_DIM, "no file lies below /work\n");
+	results_note_undone(cli, result);
 	repl_note(repl, code, result);
 }
 

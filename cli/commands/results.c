@@ -460,6 +460,20 @@ static void note_end(struct cli *cli, const struct value *result)
 		say(&cli->err, PAINT_DIM, "       %s\n", failing);
 }
 
+void results_note_undone(struct cli *cli, const struct value *result)
+{
+	const struct value *session = value_get(result, "session");
+	const int64_t state = page_int(session, "went_back");
+
+	if (!value_get(session, "went_back") || page_text(cli, session, "why")[0])
+		return;
+	say(&cli->err, PAINT_DIM, "cectl: this cell is undone; the session ");
+	if (state)
+		say(&cli->err, PAINT_DIM, "is back in state %" PRId64 "\n", state);
+	else
+		say(&cli->err, PAINT_DIM, "begins anew\n");
+}
+
 int results_show(struct live *live, const struct value *result, const char *out_dir)
 {
 	struct cli *cli = live->cli;
@@ -484,5 +498,6 @@ int results_show(struct live *live, const struct value *result, const char *out_
 	note_skipped(cli, result);
 	if (!value_as_bool(value_get(result, "ok"), false))
 		note_end(cli, result);
+	results_note_undone(cli, result);
 	return status;
 }

@@ -45,6 +45,9 @@ int live_ask(struct live *live, const char *method, struct value *params,
  */
 int results_show(struct live *live, const struct value *result, const char *out_dir);
 
+/* Of a cell: that it was undone, and where the session stands, on stderr. */
+void results_note_undone(struct cli *cli, const struct value *result);
+
 /* Whether it is no result yet: the run waits for a person. */
 bool results_are_parked(const struct value *result);
 

@@ -60,7 +60,9 @@ is "$(cectl session rollback "$session" "$kept")" "back in state $kept" "session
 is "$(cectl run --session "$session" -c 'print(state)')" 1 "and the session is there"
 is "$(cectl run --session "$session" --from "$kept" -c 'print(state)')" 1 "run --from goes back first"
 exits 2 "session rollback wants a number" cectl session rollback "$session" soon
-like "$(cectl session close "$session")" "closed $session after 6 cells" "session close"
+exits 1 "a cell that is undone" cectl run --session "$session" --atomic -c '1 / 0'
+like "$err" 'this cell is undone; the session is back in state [0-9]+' "says so"
+like "$(cectl session close "$session")" "closed $session after 7 cells" "session close"
 exits 1 "once" cectl session close "$session"
 like "$err" 'no such session' "and says so"
 exits 2 "session close wants one" cectl session close
