@@ -239,8 +239,10 @@ static uint64_t kept_state(struct repl *repl, const char *word)
 	if (session_has_kept(row, state))
 		return state;
 	kept = list_kept(cli, row);
-	say(&cli->err, PAINT_PLAIN, "cectl: state %" PRIu64 " is not kept; %s%s\n", state,
-		kept[0] ? "these are: " : "none is", kept);
+	say(&cli->err, PAINT_PLAIN,
+		"cectl: state %" PRIu64 " is not kept; %s%s\n"
+		"       cectl repl --states N keeps more of them, and %%keep pins one\n",
+		state, kept[0] ? "these are: " : "none is", kept);
 	return 0;
 }
 

@@ -14,6 +14,7 @@
 #define PATTERN      "must match the pattern"
 #define AT_MOST      "must be at most "
 #define TOO_LONG     "message has more than "
+#define LIST_METHOD  "session.list"           /* which has a command of the same words */
 #define NOTHING_KEPT "say what is to be kept" /* the error of admin.gc without these keys */
 
 static int own_status(const struct cli *cli)
@@ -243,9 +244,23 @@ const char *cli_advice(const char *pointer, const char *message)
 	if (strncmp(message, TOO_LONG, strlen(TOO_LONG)) == 0)
 		return "the program, its stdin, its input and its files go in one message: cectl put FILE "
 		       "sends a file before the run";
+	if (strstr(message, "is not kept") && strstr(message, LIST_METHOD))
+		return "cectl session open --states N keeps more of them, and cectl session keep "
+		       "pins one";
 	if (strcmp(pointer, "/run_id") == 0)
 		return "RUN is an id, any unique beginning of one, last, or last~N";
 	return NULL;
+}
+
+/* "cectl session list shows those that are" */
+static const char *with_command(struct cli *cli, const char *message)
+{
+	const char *method = strstr(message, LIST_METHOD);
+
+	if (!method)
+		return message;
+	return arena_printf(&cli->arena, "%.*scectl session list%s", (int)(method - message),
+		message, method + strlen(LIST_METHOD));
 }
 
 /*
@@ -270,7 +285,7 @@ static bool say_refusal(struct cli *cli, const struct value *error)
 		message = in_words;
 	else if (strncmp(message, pointer, strlen(pointer)) != 0) /* it usually says so itself */
 		say(&cli->err, PAINT_PLAIN, ": %s", pointer);
-	say(&cli->err, PAINT_PLAIN, ": %s", message);
+	say(&cli->err, PAINT_PLAIN, ": %s", with_command(cli, message));
 	return false;
 }
 
