@@ -323,12 +323,26 @@ static int read_edited(struct repl *repl, struct bytes *ret_line)
 	return 1;
 }
 
+/* What ends other prompts, and is a cell here. */
+static bool is_farewell(struct bytes code)
+{
+	static const char *const words[] = { "exit\n", "quit\n", "exit()\n", "quit()\n",
+		".exit\n" };
+
+	for (size_t i = 0; i < COUNT_OF(words); i++)
+		if (code.len == strlen(words[i]) && memcmp(code.data, words[i], code.len) == 0)
+			return true;
+	return false;
+}
+
 static void run_what_came(struct repl *repl)
 {
 	struct bytes code = { repl->cell.bytes, repl->cell.len };
 
 	if (code.len && !is_blank(code))
 		with_own_arena(repl, run_cell, code);
+	if (repl->is_typed && !repl->ended && is_farewell(code))
+		say(&repl->cli->err, PAINT_DIM, "cectl: %%exit or Ctrl-D ends the session\n");
 	buf_consume(&repl->cell, repl->cell.len);
 	repl->ended |= !repl->is_typed && repl->status != 0;
 }

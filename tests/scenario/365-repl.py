@@ -127,6 +127,7 @@ written = t.types(r"raise ValueError('\x1b[2J')")
 ok(written and r"ValueError: \x1b[2J" in written, "nor what it raises", written)
 ok("ZeroDivisionError" in (t.types("1/0") or ""), "an exception is shown")
 eq(t.types("print(x)"), "grüße 世界", "and the session goes on")
+ok("cectl: %exit or Ctrl-D ends the session" in (t.types("exit()") or ""), "what ends other prompts is a cell here, and cectl says what ends the session")
 eq(stat.S_IMODE(os.stat(HISTORY).st_mode), 0o600, "the history is the user's alone")
 
 # ---- commands -----------------------------------------------------------------------------------
