@@ -119,19 +119,47 @@ static int place(int parent, const char *name, const void *bytes, size_t len, st
 	return status;
 }
 
-int outdir_write(int dir, const char *path, const void *bytes, size_t len, struct err *err)
+static int place_new(int parent, const char *name, const void *bytes, size_t len, struct err *err)
 {
-	char parts[PATH_BYTES_MAX];
-	auto_fd int parent = -1;
-	char *name = parts;
+	auto_fd int fd =
+		openat(parent, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
 
+	if (fd < 0 && errno == EEXIST)
+		return err_set(err, ERR_EXISTS, "there is such a file already");
+	if (fd < 0)
+		return err_sys(err, "cannot make it");
+	if (write_all(fd, bytes, len, err) == 0)
+		return 0;
+	(void)unlinkat(parent, name, 0);
+	return -1;
+}
+
+/* As enter_parents(), of a path that stays as it is; its parts are in `parts`. */
+static int find_place(
+	int dir, const char *path, char parts[PATH_BYTES_MAX], char **ret_name, struct err *err)
+{
 	if (!is_clean(path))
 		return err_set(err, ERR_INVALID, "the path is not a relative path of a file");
 	memcpy(parts, path, strlen(path) + 1);
-	parent = enter_parents(dir, parts, &name, err);
-	if (parent < 0)
-		return -1;
-	if (check_place(parent, name, err) < 0)
+	return enter_parents(dir, parts, ret_name, err);
+}
+
+int outdir_write(int dir, const char *path, const void *bytes, size_t len, struct err *err)
+{
+	char parts[PATH_BYTES_MAX];
+	char *name = parts;
+	auto_fd int parent = find_place(dir, path, parts, &name, err);
+
+	if (parent < 0 || check_place(parent, name, err) < 0)
 		return -1;
 	return place(parent, name, bytes, len, err);
+}
+
+int outdir_write_new(int dir, const char *path, const void *bytes, size_t len, struct err *err)
+{
+	char parts[PATH_BYTES_MAX];
+	char *name = parts;
+	auto_fd int parent = find_place(dir, path, parts, &name, err);
+
+	return parent < 0 ? -1 : place_new(parent, name, bytes, len, err);
 }

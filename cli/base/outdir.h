@@ -16,3 +16,6 @@ int outdir_open(const char *path, struct err *err);
 
 /* Writes one artifact; makes the folders on its way. */
 int outdir_write(int dir, const char *path, const void *bytes, size_t len, struct err *err);
+
+/* The same, but replaces nothing. */
+int outdir_write_new(int dir, const char *path, const void *bytes, size_t len, struct err *err);

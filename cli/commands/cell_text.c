@@ -15,7 +15,8 @@ struct scan {
 	bool is_block;
 	bool goes_on; /* the last line ends with a backslash */
 	bool is_empty;
-	char last; /* character of the line, but for blanks */
+	bool is_wrong; /* a text has no end on its line */
+	char last;     /* character of the line, but for blanks */
 };
 
 static bool are_three(const struct scan *scan)
@@ -50,8 +51,7 @@ static void end_line(struct scan *scan)
 	scan->is_block |= !scan->open && scan->last == ':';
 	scan->goes_on = scan->last == '\\';
 	scan->last = 0;
-	if (!scan->is_triple)
-		scan->quote = 0; /* an error that the interpreter tells */
+	scan->is_wrong = scan->quote && !scan->is_triple;
 }
 
 static void skip_comment(struct scan *scan)
@@ -96,7 +96,7 @@ static bool is_python_complete(struct bytes text)
 	struct scan scan = { .at = text.data, .end = text.data + text.len, .is_empty = true };
 	bool ends_empty = false;
 
-	while (scan.at < scan.end) {
+	while (scan.at < scan.end && !scan.is_wrong) {
 		if (*scan.at == '\n') {
 			end_line(&scan);
 			ends_empty = scan.is_empty;
@@ -108,6 +108,8 @@ static bool is_python_complete(struct bytes text)
 			scan_plain(&scan);
 		}
 	}
+	if (scan.is_wrong)
+		return true; /* the interpreter tells it */
 	if (scan.open || scan.quote || scan.goes_on)
 		return false;
 	return !scan.is_block || ends_empty;

@@ -18,7 +18,7 @@ enum cell_language cell_language_of(const char *runtime);
 /*
  * Whether these lines of Python can run: no bracket and no text in three quotes is open, no line goes
  * on with a backslash, and a block (a line that ends with ":", or begins with "@") has an empty line
- * behind it.  The interpreter judges everything else.
+ * behind it.  The interpreter judges everything else, and at once what has a text without its end.
  *
  * Of JavaScript: no bracket, no text in backquotes and no comment is open.  Of bash: shell_text.h.
  */

@@ -201,6 +201,18 @@ static void show_session(struct cli *cli, const struct value *record)
 			named(cli, ", and ended with it: ", session, "why")));
 }
 
+/* ", as main.py"; of a cell ", as cell-3.py", which is its name in a traceback. */
+static const char *named_file(struct cli *cli, const struct value *record)
+{
+	const struct value *request = value_get(record, "request");
+	const char *cell = page_text(cli, value_get(record, "session"), "cell");
+	const char *suffix = strrchr(page_text(cli, request, "entrypoint"), '.');
+
+	if (!cell[0])
+		return named(cli, ", as ", request, "entrypoint");
+	return arena_printf(&cli->arena, ", as cell-%s%s", cell, suffix ? suffix : "");
+}
+
 static void show_program(struct cli *cli, const struct value *record)
 {
 	const struct value *request = value_get(record, "request");
@@ -209,7 +221,7 @@ static void show_program(struct cli *cli, const struct value *record)
 
 	page_field(cli, "program",
 		arena_printf(&cli->arena, "%s%s%s", page_text(cli, request, "language"),
-			named(cli, ", as ", request, "entrypoint"),
+			named_file(cli, record),
 			version[0] ? arena_printf(&cli->arena, ", on %s", version) : ""));
 	show_hash(cli, page_text(cli, record, "code_hash"));
 	show_masks(cli, record);

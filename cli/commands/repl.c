@@ -26,6 +26,8 @@
 #define SEPARATOR   "%%"
 #define HISTORY     "history"
 
+static volatile sig_atomic_t pipe_broke;
+
 /* ---- the end of the session ----------------------------------------------------------------- */
 
 // clang-format off
@@ -135,13 +137,6 @@ static void note_state(struct repl *repl, const struct value *result)
 	repl->state = (uint64_t)page_int(session, "state");
 	if (why[0])
 		tell_end(repl, why);
-	else if (value_get(session, "went_back") && repl->state == 0)
-		say(&repl->cli->err, PAINT_DIM,
-			"cectl: this cell is undone; the session begins anew\n");
-	else if (value_get(session, "went_back"))
-		say(&repl->cli->err, PAINT_DIM,
-			"cectl: this cell is undone; the session is back in state %s\n",
-			page_text(repl->cli, session, "went_back"));
 }
 
 void repl_note(struct repl *repl, struct bytes code, const struct value *result)
@@ -160,7 +155,7 @@ static void forget_ctrl_c(const struct repl *repl)
 		interrupt_forget();
 }
 
-void repl_run(struct repl *repl, struct bytes code, struct value *params, const char *out_dir)
+const struct value *repl_run(struct repl *repl, struct bytes code, struct value *params)
 {
 	struct cli *cli = repl->cli;
 	const struct value *result = NULL;
@@ -169,6 +164,7 @@ void repl_run(struct repl *repl, struct bytes code, struct value *params, const 
 	forget_ctrl_c(repl);
 	live_init(&live, cli, repl->is_typed);
 	live.json_is_text = true;
+	live.leaves_artifacts = true;
 	live_cancels(&live, params);
 	repl->status = live_ask(&live, "run", params, &result);
 	forget_ctrl_c(repl);
@@ -176,15 +172,16 @@ void repl_run(struct repl *repl, struct bytes code, struct value *params, const 
 		repl->ended = repl->status == EXIT_SERVICE || !repl->is_typed;
 		if (live.ended[0])
 			tell_end(repl, live.ended);
-		return;
+		return NULL;
 	}
-	repl->status = results_show(&live, result, out_dir);
+	repl->status = results_show(&live, result, NULL);
 	repl_note(repl, code, result);
+	return result;
 }
 
 static void run_cell(struct repl *repl, struct bytes code)
 {
-	repl_run(repl, code, repl_params(repl, code), NULL);
+	(void)repl_run(repl, code, repl_params(repl, code));
 }
 
 static void obey(struct repl *repl, struct bytes line)
@@ -227,7 +224,7 @@ void repl_run_text(struct repl *repl, struct bytes text)
 	size_t begin = 0;
 
 	repl->status = 0;
-	for (size_t at = 0; at < text.len && !repl->ended && repl->status == 0;) {
+	for (size_t at = 0; at < text.len && !repl->ended && !pipe_broke && repl->status == 0;) {
 		const char *end = memchr(text.data + at, '\n', text.len - at);
 		size_t next = end ? (size_t)(end - text.data) + 1 : text.len;
 		bool is_between = is_separator(text.data + at, next - at);
@@ -326,12 +323,26 @@ static int read_edited(struct repl *repl, struct bytes *ret_line)
 	return 1;
 }
 
+/* What ends other prompts, and is a cell here. */
+static bool is_farewell(struct bytes code)
+{
+	static const char *const words[] = { "exit\n", "quit\n", "exit()\n", "quit()\n",
+		".exit\n" };
+
+	for (size_t i = 0; i < COUNT_OF(words); i++)
+		if (code.len == strlen(words[i]) && memcmp(code.data, words[i], code.len) == 0)
+			return true;
+	return false;
+}
+
 static void run_what_came(struct repl *repl)
 {
 	struct bytes code = { repl->cell.bytes, repl->cell.len };
 
 	if (code.len && !is_blank(code))
 		with_own_arena(repl, run_cell, code);
+	if (repl->is_typed && !repl->ended && is_farewell(code))
+		say(&repl->cli->err, PAINT_DIM, "cectl: %%exit or Ctrl-D ends the session\n");
 	buf_consume(&repl->cell, repl->cell.len);
 	repl->ended |= !repl->is_typed && repl->status != 0;
 }
@@ -347,6 +358,10 @@ static bool take_line(struct repl *repl, struct bytes line)
 		with_own_arena(repl, obey, line);
 		return true;
 	}
+	if (repl->is_typed && repl->cell.len && repl_knows(line.data, line.len))
+		say(&repl->cli->err, PAINT_DIM,
+			"cectl: this line is part of the cell, which is not whole; Ctrl-C drops "
+			"it\n");
 	if (buf_append(&repl->cell, line.data, line.len) < 0)
 		return false;
 	if (repl->is_typed &&
@@ -379,7 +394,7 @@ static bool is_told_to_leave(const struct repl *repl)
 
 static bool is_left(const struct repl *repl)
 {
-	return repl->ended || is_told_to_leave(repl);
+	return repl->ended || pipe_broke || is_told_to_leave(repl);
 }
 
 /* 1: go on, 0: nothing more comes, -1: there is no memory for the line. */
@@ -456,16 +471,29 @@ static int run_session(struct repl *repl)
 	return status;
 }
 
+static void on_broken_pipe(int number)
+{
+	(void)number;
+	pipe_broke = 1;
+}
+
+/* What ends cectl comes after the end of the session. */
 static int run_repl(struct cli *cli)
 {
 	struct repl repl = { .cli = cli, .is_typed = isatty(STDIN_FILENO) && cli->err.terminal };
+	const struct sigaction action = { .sa_handler = on_broken_pipe, .sa_flags = SA_RESTART };
+	struct sigaction before;
 	int status;
 
+	(void)sigaction(SIGPIPE, &action, &before);
 	if (repl.is_typed)
-		interrupt_catch(); /* so that the session is closed in any case */
+		interrupt_catch();
 	status = run_session(&repl);
 	if (repl.is_typed)
 		interrupt_release();
+	(void)sigaction(SIGPIPE, &before, NULL);
+	if (pipe_broke)
+		(void)raise(SIGPIPE); /* as other commands end */
 	return status;
 }
 
@@ -474,11 +502,13 @@ const struct command repl_command = {
 	.name = "repl",
 	.summary = "a session in a terminal",
 	.about = "Opens a session and runs what is typed, cell by cell: a line, or a block up to an empty "
-		 "line.  %help lists its own commands, which go back, branch, save and load.  Ctrl-C "
-		 "cancels the cell that runs; Ctrl-D closes the session.  Arrow keys edit the line and "
-		 "bring back earlier ones.  Without a terminal, cells come from stdin, with a line %% "
-		 "between two of them; the first one that is not ok is the last, and its exit status is "
-		 "that of cectl.",
+		 "line; an open bracket goes on until it is closed.  %help lists its own commands, which "
+		 "go back, branch, save and load.  Ctrl-C cancels the cell that runs, and drops one that "
+		 "is not whole; Ctrl-D closes the session.  Arrow keys edit the line and bring back "
+		 "earlier ones.\n\n"
+		 "Without a terminal, cells come from stdin, with a line %% between two of them.  Only "
+		 "what they print is shown, no values, and there are no commands with %.  The first cell "
+		 "that is not ok is the last, and its exit status is that of cectl.",
 	.options = OPTIONS(SESSION_OPTION_ROWS),
 	.examples = EXAMPLES(
 		{ "cectl repl", "type away" },

@@ -30,16 +30,19 @@ struct repl {
 struct value *repl_params(struct repl *repl, struct bytes code);
 
 /*
- * Runs a cell with these params and shows its result.  Artifacts go below `out_dir`; NULL: nowhere.
- * What it leaves in the arena is the caller's.
+ * Runs a cell with these params and shows its result, without its artifacts, and returns it; NULL:
+ * there is none.  What it leaves in the arena is the caller's.
  */
-void repl_run(struct repl *repl, struct bytes code, struct value *params, const char *out_dir);
+const struct value *repl_run(struct repl *repl, struct bytes code, struct value *params);
 
 /* The session after a cell, which is in `result`. */
 void repl_note(struct repl *repl, struct bytes code, const struct value *result);
 
 /* Cells of a text, with a line %% between two, until one is not ok or the session has ended. */
 void repl_run_text(struct repl *repl, struct bytes text);
+
+/* Whether the line is one of the commands. */
+bool repl_knows(const char *line, size_t len);
 
 /* Obeys a line that begins with %. */
 void repl_obey(struct repl *repl, const char *line, size_t len);

@@ -6,10 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/base/outdir.h"
 #include "cli/base/source.h"
 #include "cli/base/units.h"
 #include "cli/commands/job_options.h"
 #include "cli/commands/repl.h"
+#include "cli/commands/results.h"
 #include "cli/commands/session.h"
 #include "cli/session/page.h"
 #include "proto/base/cleanup.h"
@@ -18,6 +20,7 @@
 #include "proto/base/nearest.h"
 
 #define PROGRAM_BYTES ((size_t)64 << 20)
+#define WILD          "*?["
 
 /* A cell that a command has made begins with this. */
 static const char *ours(const struct repl *repl)
@@ -48,6 +51,7 @@ static struct bytes own_cell(struct repl *repl, const char *word, const char *wh
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
+/* Asks for the files of this name, and for those in a folder of this name. */
 static struct value *params_with_artifacts(struct repl *repl, struct bytes code, const char *glob)
 {
 	struct arena *arena = &repl->cli->arena;
@@ -55,6 +59,9 @@ static struct value *params_with_artifacts(struct repl *repl, struct bytes code,
 	struct value *globs = value_list(arena);
 
 	(void)value_list_add(arena, globs, value_text(arena, glob));
+	if (!strpbrk(glob, WILD))
+		(void)value_list_add(
+			arena, globs, value_text(arena, arena_printf(arena, "%s/*", glob)));
 	(void)value_map_put(arena, params, "artifacts", globs);
 	return params;
 }
@@ -77,6 +84,7 @@ static void show_files(struct repl *repl, const char *rest)
 			page_text(cli, value_at(files, i), "path"));
 	if (!value_at(files, 0))
 		say(&cli->out, PAINT_DIM, "no file lies below /work\n");
+	results_note_undone(cli, result);
 	repl_note(repl, code, result);
 }
 
@@ -106,14 +114,74 @@ static void put_file(struct repl *repl, const char *path)
 		arena, file, "data", value_blob_borrowed(arena, source.bytes, source.len));
 	(void)value_list_add(arena, files, file);
 	(void)value_map_put(arena, params, "files", files);
-	repl_run(repl, code, params, NULL);
+	if (repl_run(repl, code, params) && repl->status == 0)
+		say(&repl->cli->out, PAINT_PLAIN, "copied %s into /work, %zu byte%s\n",
+			output_safe(arena, base_of(path)), source.len, source.len == 1 ? "" : "s");
+}
+
+/* Whether it is one that was asked for; the others are in a folder of that name. */
+static bool is_wanted(const char *path, const struct value *artifact)
+{
+	const char *name = value_as_text(value_get(artifact, "path"));
+
+	return strpbrk(path, WILD) || (name && strcmp(name, path) == 0);
+}
+
+static void write_here(struct repl *repl, int dir, const struct value *artifact)
+{
+	struct cli *cli = repl->cli;
+	const char *name = value_as_text(value_get(artifact, "path"));
+	const struct value *data = value_get(artifact, "data");
+	struct err err = ERR_INIT;
+
+	if (!name || !page_is_bytes(data))
+		(void)err_set(&err, ERR_INVALID, "the answer holds no data for it");
+	else if (outdir_write_new(dir, name, data->text.bytes, data->text.len, &err) == 0) {
+		say(&cli->out, PAINT_PLAIN, "copied %s into the present folder, %zu byte%s\n",
+			output_safe(&cli->arena, name), data->text.len,
+			data->text.len == 1 ? "" : "s");
+		return;
+	}
+	complain(repl, page_text(cli, artifact, "path"), &err);
+}
+
+static void tell_nothing_came(struct repl *repl, const char *path, bool is_folder)
+{
+	const char *safe = output_safe(&repl->cli->arena, path);
+
+	if (is_folder)
+		say(&repl->cli->err, PAINT_PLAIN,
+			"cectl: %s is a folder; %%get %s/* copies the files in it\n", safe, safe);
+	else
+		say(&repl->cli->err, PAINT_PLAIN, "cectl: no file below /work has the name %s%s\n",
+			safe, strchr(path, ' ') ? ", which is all that follows %get" : "");
 }
 
 static void get_file(struct repl *repl, const char *path)
 {
 	struct bytes code = own_cell(repl, "get", path);
+	struct value *params = params_with_artifacts(repl, code, path);
+	const struct value *result = repl_run(repl, code, params);
+	const struct value *files = value_get(result, "artifacts");
+	struct err err = ERR_INIT;
+	auto_fd int dir = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	bool came = false;
 
-	repl_run(repl, code, params_with_artifacts(repl, code, path), ".");
+	if (!result || repl->status != 0)
+		return;
+	if (dir < 0) {
+		(void)err_sys(&err, "cannot open it");
+		complain(repl, "the present folder", &err);
+		return;
+	}
+	for (size_t i = 0; value_at(files, i); i++) {
+		if (!is_wanted(path, value_at(files, i)))
+			continue;
+		write_here(repl, dir, value_at(files, i));
+		came = true;
+	}
+	if (!came && !value_at(value_get(result, "artifacts_skipped"), 0))
+		tell_nothing_came(repl, path, value_at(files, 0) != NULL);
 }
 
 /* ---- states --------------------------------------------------------------------------------- */
@@ -171,8 +239,10 @@ static uint64_t kept_state(struct repl *repl, const char *word)
 	if (session_has_kept(row, state))
 		return state;
 	kept = list_kept(cli, row);
-	say(&cli->err, PAINT_PLAIN, "cectl: state %" PRIu64 " is not kept; %s%s\n", state,
-		kept[0] ? "these are: " : "none is", kept);
+	say(&cli->err, PAINT_PLAIN,
+		"cectl: state %" PRIu64 " is not kept; %s%s\n"
+		"       cectl repl --states N keeps more of them, and %%keep pins one\n",
+		state, kept[0] ? "these are: " : "none is", kept);
 	return 0;
 }
 
@@ -352,8 +422,8 @@ static const struct {
 	{ "%drop",     "N",    drop_state,   "gives up the kept state N, and its memory" },
 	{ "%save",     "FILE", save_program, "writes the cells that led here to a new file, as a program" },
 	{ "%load",     "FILE", load_program, "runs a file's cells, with a line %% between two" },
-	{ "%put",      "FILE", put_file,     "copies a file into /work" },
-	{ "%get",      "FILE", get_file,     "copies a file of /work into the present folder" },
+	{ "%put",      "FILE", put_file,     "copies a file into /work, and replaces one that is there" },
+	{ "%get",      "FILE", get_file,     "copies a file of /work into the present folder, as a new file" },
 	{ "%files",    NULL,   show_files,   "what lies below /work" },
 	{ "%limits",   NULL,   show_limits,  "limits of the session and its cells, and its id" },
 	{ "%exit",     NULL,   close_it,     "ends the session; so does Ctrl-D" },
@@ -370,8 +440,11 @@ static void show_help(struct repl *repl, const char *rest)
 		say(out, PAINT_PLAIN, "%-9s %-6s  %s\n", words[i].word,
 			words[i].operand ? words[i].operand : "", words[i].about);
 	say(out, PAINT_PLAIN,
-		"\nCtrl-C cancels the cell that runs.  A block ends with an empty line.\n"
-		"%%files, %%put and %%get are cells of their own.\n");
+		"\nCtrl-C cancels the cell that runs, and drops one that is not whole.\n%s\n"
+		"%%files, %%put and %%get are cells of their own.\n",
+		repl->language == CELL_PYTHON
+			? "A block ends with an empty line; an open bracket goes on until it is closed."
+			: "A cell goes on until each bracket, quote and block is closed.");
 }
 
 static void obey(struct repl *repl, size_t word, const char *rest)
@@ -383,6 +456,18 @@ static void obey(struct repl *repl, size_t word, const char *rest)
 		say(&repl->cli->err, PAINT_PLAIN, "cectl: %s takes no word\n", words[word].word);
 	else
 		words[word].run(repl, rest);
+}
+
+bool repl_knows(const char *line, size_t len)
+{
+	size_t end = 0;
+
+	while (end < len && !strchr("\n\r \t", line[end]))
+		end++;
+	for (size_t i = 0; i < COUNT_OF(words); i++)
+		if (strlen(words[i].word) == end && memcmp(words[i].word, line, end) == 0)
+			return true;
+	return false;
 }
 
 void repl_obey(struct repl *repl, const char *line, size_t len)

@@ -460,6 +460,20 @@ static void note_end(struct cli *cli, const struct value *result)
 		say(&cli->err, PAINT_DIM, "       %s\n", failing);
 }
 
+void results_note_undone(struct cli *cli, const struct value *result)
+{
+	const struct value *session = value_get(result, "session");
+	const int64_t state = page_int(session, "went_back");
+
+	if (!value_get(session, "went_back") || page_text(cli, session, "why")[0])
+		return;
+	say(&cli->err, PAINT_DIM, "cectl: this cell is undone; the session ");
+	if (state)
+		say(&cli->err, PAINT_DIM, "is back in state %" PRId64 "\n", state);
+	else
+		say(&cli->err, PAINT_DIM, "begins anew\n");
+}
+
 int results_show(struct live *live, const struct value *result, const char *out_dir)
 {
 	struct cli *cli = live->cli;
@@ -479,10 +493,11 @@ int results_show(struct live *live, const struct value *result, const char *out_
 	show_stream(live, &live->out, result, "stdout");
 	show_stream(live, &live->err, result, "stderr");
 	show_display(live, result);
-	if (!out_dir)
+	if (!out_dir && !live->leaves_artifacts)
 		hint_artifacts(cli, result);
 	note_skipped(cli, result);
 	if (!value_as_bool(value_get(result, "ok"), false))
 		note_end(cli, result);
+	results_note_undone(cli, result);
 	return status;
 }

@@ -19,11 +19,12 @@ struct live {
 	bool answers; /* calls of tools, by the commands of --tool; set by its owner */
 	bool cancels; /* Ctrl-C ends the run, and not only the waiting */
 	bool canceling;
-	bool json_is_text;    /* a value that is displayed as JSON, too, is not more than text */
-	int64_t canceling_ms; /* since when */
-	char run_id[32];      /* once it is known */
-	size_t displayed;     /* items of its display that were shown */
-	char ended[16];       /* why the session that this connection opened has ended */
+	bool leaves_artifacts; /* to its owner */
+	bool json_is_text;     /* a value that is displayed as JSON, too, is not more than text */
+	int64_t canceling_ms;  /* since when */
+	char run_id[32];       /* once it is known */
+	size_t displayed;      /* items of its display that were shown */
+	char ended[16];        /* why the session that this connection opened has ended */
 };
 
 /* `streams` says whether run.output notifications go to stdout and stderr as they come. */
@@ -43,6 +44,9 @@ int live_ask(struct live *live, const char *method, struct value *params,
  * Shows the result, with its artifacts below `out_dir` (NULL: a hint), and returns the exit status.
  */
 int results_show(struct live *live, const struct value *result, const char *out_dir);
+
+/* Of a cell: that it was undone, and where the session stands, on stderr. */
+void results_note_undone(struct cli *cli, const struct value *result);
 
 /* Whether it is no result yet: the run waits for a person. */
 bool results_are_parked(const struct value *result);

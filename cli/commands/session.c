@@ -157,8 +157,9 @@ static int close_one(struct cli *cli)
 		return status;
 	if (cli->json)
 		return cli_document(cli, result, EXIT_OK);
-	say(&cli->out, PAINT_PLAIN, "closed %s after %s cells\n", page_text(cli, result, "session"),
-		page_text(cli, result, "cells"));
+	say(&cli->out, PAINT_PLAIN, "closed %s after %s cell%s\n",
+		page_text(cli, result, "session"), page_text(cli, result, "cells"),
+		page_int(result, "cells") == 1 ? "" : "s");
 	return EXIT_OK;
 }
 
@@ -167,7 +168,9 @@ static int show_one(struct cli *cli)
 	const char *session = cli_operand(cli, 1);
 
 	if (!session)
-		return cli_usage(cli, "session show: which one? cectl session list shows them");
+		return cli_usage(cli,
+			"session show: which one? cectl session list shows those that are "
+			"open, and cectl runs --columns session,when,cell those of the past");
 	return session_show(cli, session);
 }
 

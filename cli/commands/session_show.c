@@ -40,6 +40,16 @@ static bool fill_row(struct cli *cli, struct state_row *row, const struct value 
 	return row->cell > 0;
 }
 
+static void tell_end(struct cli *cli, const struct value *record)
+{
+	const struct value *session = value_get(record, "session");
+	const char *why = page_text(cli, session, "why");
+
+	if (why[0])
+		say(&cli->out, PAINT_DIM, "it ended with cell %s: %s\n",
+			page_text(cli, session, "cell"), why);
+}
+
 static int compare(const void *a, const void *b)
 {
 	const struct state_row *left = a;
@@ -62,6 +72,7 @@ static int show_rows(struct cli *cli, const struct value *runs, const struct val
 
 		if (status != 0)
 			return status;
+		tell_end(cli, record);
 		count += fill_row(cli, &rows[count], record, open);
 	}
 	qsort(rows, count, sizeof(*rows), compare);
@@ -83,7 +94,8 @@ int session_show(struct cli *cli, const char *session)
 	if (status != 0)
 		return status;
 	if (!open && !value_at(value_get(result, "runs"), 0))
-		return cli_fail_with(cli, ERR_MISSING, "no cell of session %s is known", session);
+		return cli_fail_with(cli, ERR_MISSING,
+			"session %s is not open, and the record has no cell of it", session);
 	say(&cli->out, PAINT_DIM, "session %s %s\n", output_safe(&cli->arena, session),
 		open ? "is open" : "is over");
 	if (value_as_bool(value_get(result, "more"), false))

@@ -13,9 +13,7 @@
 #define KEY_MAX        64
 #define SCHEMA_OF_TOOL "/input_schema"
 #define PATTERN        "must match the pattern"
-#define AT_MOST        "must be at most "
-#define TOO_LONG       "message has more than "
-#define NOTHING_KEPT   "say what is to be kept" /* the error of admin.gc without these keys */
+#define LIST_METHOD    "session.list" /* which has a command of the same words */
 
 static int own_status(const struct cli *cli)
 {
@@ -327,26 +325,47 @@ const char *cli_refusal(struct cli *cli, const char *pointer, const char *messag
 		output_safe(&cli->arena, with_units(cli, pointer, message)));
 }
 
+/* What to type after an error: where it points to, and what its message has. */
+static const struct {
+	const char *place; /* the beginning of the pointer */
+	const char *words;
+	const char *advice;
+} advices[] = {
+	{ "/limits/", "must be at most ",
+		"cectl runtimes shows what you may ask for; an administrator can raise it with "
+		"the setting \"most\"" },
+	{ "/files/", "blob.put", "cectl put FILE sends it" },
+	{ "", "say what is to be kept", /* the error of admin.gc without these keys */
+		"cectl gc --older-than 90d, --keep-runs N or --keep-size 10G; with --dry-run it "
+		"only says what would leave" },
+	{ "", "message has more than ",
+		"the program, its stdin, its input and its files go in one message: cectl put FILE "
+		"sends a file before the run" },
+	{ "", " has no stream ", "cectl show RUN lists its files and artifacts" },
+	{ "", LIST_METHOD " shows those that are",
+		"cectl session open --states N keeps more of them, and cectl session keep pins one" },
+	{ "/session", PATTERN, "cectl session list shows the ids of open sessions" },
+	{ "/run_id", "", "RUN is an id, any unique beginning of one, last, or last~N" },
+};
+
 const char *cli_advice(const char *pointer, const char *message)
 {
-	if (strncmp(pointer, "/limits/", 8) == 0 && strstr(message, AT_MOST))
-		return "cectl runtimes shows what you may ask for; an administrator can raise it with "
-		       "the setting \"most\"";
-	if (strncmp(pointer, "/files/", 7) == 0 && strstr(message, "blob.put"))
-		return "cectl put FILE sends it";
-	if (strstr(message, NOTHING_KEPT))
-		return "cectl gc --older-than 90d, --keep-runs N or --keep-size 10G; with --dry-run it "
-		       "only says what would leave";
-	if (strncmp(message, TOO_LONG, strlen(TOO_LONG)) == 0)
-		return "the program, its stdin, its input and its files go in one message: cectl put FILE "
-		       "sends a file before the run";
-	if (strstr(message, " has no stream "))
-		return "cectl show RUN lists its files and artifacts";
-	if (strcmp(pointer, "/session") == 0 && strstr(message, PATTERN))
-		return "cectl session list shows the ids of open sessions";
-	if (strcmp(pointer, "/run_id") == 0)
-		return "RUN is an id, any unique beginning of one, last, or last~N";
+	for (size_t i = 0; i < COUNT_OF(advices); i++)
+		if (strncmp(pointer, advices[i].place, strlen(advices[i].place)) == 0 &&
+			strstr(message, advices[i].words))
+			return advices[i].advice;
 	return NULL;
+}
+
+/* "cectl session list shows those that are" */
+static const char *with_command(struct cli *cli, const char *message)
+{
+	const char *method = strstr(message, LIST_METHOD);
+
+	if (!method)
+		return message;
+	return arena_printf(&cli->arena, "%.*scectl session list%s", (int)(method - message),
+		message, method + strlen(LIST_METHOD));
 }
 
 /*
@@ -371,7 +390,7 @@ static bool say_refusal(struct cli *cli, const struct value *error)
 		message = in_words;
 	else if (strncmp(message, pointer, strlen(pointer)) != 0) /* it usually says so itself */
 		say(&cli->err, PAINT_PLAIN, ": %s", pointer);
-	say(&cli->err, PAINT_PLAIN, ": %s", message);
+	say(&cli->err, PAINT_PLAIN, ": %s", with_command(cli, message));
 	return false;
 }
 

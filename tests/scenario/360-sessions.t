@@ -60,7 +60,19 @@ is "$(cectl session rollback "$session" "$kept")" "back in state $kept" "session
 is "$(cectl run --session "$session" -c 'print(state)')" 1 "and the session is there"
 is "$(cectl run --session "$session" --from "$kept" -c 'print(state)')" 1 "run --from goes back first"
 exits 2 "session rollback wants a number" cectl session rollback "$session" soon
-like "$(cectl session close "$session")" "closed $session after 6 cells" "session close"
+exits 1 "a cell that is undone" cectl run --session "$session" --atomic -c '1 / 0'
+like "$err" 'this cell is undone; the session is back in state [0-9]+' "says so"
+like "$(cectl show last)" 'as cell-[0-9]+\.py' "show has the name of the file in its traceback"
+exits 1 "a state that is not kept" cectl session rollback "$session" 99
+like "$err" 'not kept: cectl session list shows' "is refused in words of cectl"
+like "$err" 'session open --states N keeps more' "with what keeps more"
+like "$(cectl session close "$session")" "closed $session after 7 cells" "session close"
+exits 1 "what was no session" cectl session show 01M8HSDTWKVZERPBHW4KZ4G9XS
+like "$err" 'is not open, and the record has no cell of it' "is not shown"
+lost=$(cectl session open --states 0)
+cectl run --session "$lost" -c 'x = 1'
+exits 3 "a cell that ends its session" cectl run --session "$lost" -c 'import os; os._exit(3)'
+like "$(cectl session show "$lost")" 'is over.it ended with cell 2: killed' "session show says which, and why"
 exits 1 "once" cectl session close "$session"
 like "$err" 'no such session' "and says so"
 exits 2 "session close wants one" cectl session close

@@ -30,5 +30,7 @@ exits 1 "the first that fails is the last" bash -c "printf '%s\n' 'print(1)' '%%
 is "$out" 1 "and what came before it has happened"
 exits 1 "a line that begins with % is Python's, which has none" bash -c "printf '%%help\n' | cectl repl"
 like "$err" 'SyntaxError' "as it says"
+bash -c "printf '%s\n' 'print(\"x\" * 200000)' '%%' 'print(2)' | cectl repl | head -c 10" >/dev/null
+like "$(cectl session list 2>&1)" 'no session is open' "a session whose output nobody reads is closed"
 is "$(wc -l <"$XDG_STATE_HOME/ced/history")" "$before" "none of it is in the history"
 done_testing

@@ -42,6 +42,9 @@ TEST(an_empty_line_ends_a_block)
 TEST(errors_are_left_to_the_interpreter)
 {
 	CHECK(is_complete("x = 'a\n"));
+	CHECK(is_complete("print('a\n"));
+	CHECK(is_complete("def f():\n  x = [\"a\n"));
+	CHECK(!is_complete("print('a\\\n"));
 	CHECK(is_complete("x)\n"));
 	CHECK(is_complete(""));
 }

@@ -89,6 +89,26 @@ TEST(a_regular_file_is_replaced)
 	place_remove(&place);
 }
 
+TEST(a_new_file_replaces_nothing)
+{
+	struct place place;
+	struct err err = ERR_INIT;
+
+	place_make(&place);
+	CHECK_EQ_INT(outdir_write_new(place.dir, "deep/a.txt", "one", 3, &err), 0);
+	CHECK_EQ_INT(outdir_write_new(place.dir, "deep/a.txt", "two", 3, &err), -1);
+	CHECK_EQ_INT(err.code, ERR_EXISTS);
+	CHECK(holds(place.out, "deep/a.txt", "one"));
+	CHECK_EQ_INT(symlinkat("../outside", place.dir, "link"), 0);
+	CHECK_EQ_INT(symlinkat("../new", place.dir, "nowhere"), 0);
+	CHECK_EQ_INT(outdir_write_new(place.dir, "link", "theirs", 6, &err), -1);
+	CHECK_EQ_INT(outdir_write_new(place.dir, "nowhere", "theirs", 6, &err), -1);
+	CHECK_EQ_INT(outdir_write_new(place.dir, "../new", "theirs", 6, &err), -1);
+	CHECK(holds(place.root, "outside", "mine"));
+	CHECK(!holds(place.root, "new", "theirs"));
+	place_remove(&place);
+}
+
 TEST(no_path_leaves_the_folder)
 {
 	static const char *const wrong[] = { "", "/etc/ced-test", "..", "../outside",
