@@ -359,32 +359,36 @@ static void add_advice(struct explanation *explanation, const char *advice)
 	explain_add(explanation, EXPLAIN_CHANGE, advice);
 }
 
+static void add_connection(
+	struct cli *cli, const struct value *row, bool advises, struct explanation *explanation)
+{
+	const char *why = page_text(cli, row, "why");
+	const char *meaning = NULL;
+
+	for (size_t i = 0; i < COUNT_OF(connection_whys); i++) {
+		if (strcmp(connection_whys[i].why, why) != 0)
+			continue;
+		meaning = connection_whys[i].meaning;
+		if (advises && connection_whys[i].change)
+			add_advice(explanation, connection_whys[i].change);
+	}
+	if (why[0])
+		explain_add(explanation, EXPLAIN_KNOWN,
+			arena_printf(&cli->arena, "Connection to %s:%s: %s, %s%s%s.",
+				page_text(cli, row, "host"), page_text(cli, row, "port"),
+				page_text(cli, row, "verdict"), why, meaning ? ": " : "",
+				meaning ? meaning : ""));
+}
+
 /* Connections that came to nothing; advice unless the program did without them. */
 static void add_connections(
 	struct cli *cli, const struct value *record, struct explanation *explanation)
 {
 	const struct value *rows = value_get(record, "connections");
-	bool advises = strcmp(page_text(cli, record, "outcome"), "ok") != 0;
+	const bool advises = strcmp(page_text(cli, record, "outcome"), "ok") != 0;
 
-	for (size_t i = 0; value_at(rows, i); i++) {
-		const struct value *row = value_at(rows, i);
-		const char *why = page_text(cli, row, "why");
-		const char *meaning = NULL;
-
-		for (size_t k = 0; k < COUNT_OF(connection_whys); k++) {
-			if (strcmp(connection_whys[k].why, why) != 0)
-				continue;
-			meaning = connection_whys[k].meaning;
-			if (advises)
-				add_advice(explanation, connection_whys[k].change);
-		}
-		if (why[0])
-			explain_add(explanation, EXPLAIN_KNOWN,
-				arena_printf(&cli->arena, "Connection to %s:%s: %s, %s%s%s.",
-					page_text(cli, row, "host"), page_text(cli, row, "port"),
-					page_text(cli, row, "verdict"), why, meaning ? ": " : "",
-					meaning ? meaning : ""));
-	}
+	for (size_t i = 0; value_at(rows, i); i++)
+		add_connection(cli, value_at(rows, i), advises, explanation);
 }
 
 /* Without evidence in the store, sentences about it would be guesses. */

@@ -28,7 +28,7 @@ MAY = {
     "sandbox/worker": ("proto/base/", "proto/internal/slotmsg.h", "sandbox/*.h", "sandbox/filter/", "sandbox/worker/"),
     "sandbox/zygote": ("proto/base/", "proto/internal/", "proto/jail_dirs.h", "sandbox/*.h", "sandbox/filter/", "sandbox/worker/",
                        "sandbox/zygote/"),
-    "sandbox/runtimes": ("proto/base/", "proto/internal/slotmsg.h", "proto/jail_dirs.h", "sandbox/*.h",
+    "sandbox/runtimes": ("proto/base/", "proto/internal/slotmsg.h", "proto/jail_dirs.h", "proto/jail_network.h", "sandbox/*.h",
                          "sandbox/filter/", "sandbox/worker/", "sandbox/zygote/", "sandbox/runtimes/"),
     "store": ("proto/", "store/"),
     "store/*.h": ("proto/", "store/*.h"),
