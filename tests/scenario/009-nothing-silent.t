@@ -75,7 +75,7 @@ exits 125 "wherever one is wanted" cectl wait last --timeout 5
 exits 125 "nor is 0 a time" cectl run -c 'print(1)' --limit wall=0
 like "$err" '"0" is not a length of time such as 500ms' "and no unit makes it one"
 exits 125 "a word that two limits begin with names neither" cectl run -c 'print(1)' --limit call=1s
-like "$err" 'there is no limit "call".*call' "but they are told"
+like "$err" 'the limit "call" may be call_bytes or call_ms' "but they are told"
 is "$(cectl runtimes | sed -n 's/^  \(calls\?[a-z_]*\) .*/\1/p' | sort | xargs)" \
 	"call_bytes call_ms calls calls_at_once calls_ms" "limits are listed as --limit calls them"
 exits 0 "the whole name of the protocol has its unit" cectl run -c 'print(1)' --limit wall_ms=2000

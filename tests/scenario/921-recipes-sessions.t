@@ -39,7 +39,7 @@ like "$tree" "^session $session is over"$'\n' "session show knows sessions that 
 is "$(grep -c ' exit  undone$' <<<"$tree")" 1 "with the cell that was undone"
 like "$tree" $'\n {4,} +[0-9]+  n = n \\* 2' "and indents branches"
 exits 1 "session show of none" cectl session show 01JD3H3V6T6Q2Y4N8C5R7W9XZA
-like "$err" 'no cell of session 01JD3H3V6T6Q2Y4N8C5R7W9XZA is known' "says so"
+like "$err" 'session 01JD3H3V6T6Q2Y4N8C5R7W9XZA is not open, and the record has no cell of it' "says so"
 exits 2 "session show wants one" cectl session show
 
 # Ports of a network of its own are free.
