@@ -188,12 +188,22 @@ static bool is_common(size_t learners, const struct footprint_survey *survey)
 	return learners * 5 >= (size_t)survey->learners * 3;
 }
 
-void footprint_choose(struct footprint *ret_footprint, struct footprint_survey *survey)
+static bool covers(const struct footprint_ranges *ranges, uintptr_t at)
+{
+	for (size_t i = 0; i < ranges->count; i++)
+		if (at - (uintptr_t)ranges->ranges[i].iov_base < ranges->ranges[i].iov_len)
+			return true;
+	return false;
+}
+
+/* `known` are pages to leave out, or NULL. */
+static void choose(struct footprint_survey *survey, const struct footprint_ranges *known,
+	struct footprint_ranges *ret_writes, struct footprint_ranges *ret_reads)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
-	ret_footprint->writes.count = 0;
-	ret_footprint->reads.count = 0;
+	ret_writes->count = 0;
+	ret_reads->count = 0;
 	if (!survey->pages)
 		return;
 	qsort(survey->pages, survey->count, sizeof(*survey->pages), by_address);
@@ -204,14 +214,28 @@ void footprint_choose(struct footprint *ret_footprint, struct footprint_survey *
 			next < survey->count && survey->pages[next].at == survey->pages[i].at;
 			next++)
 			writes += survey->pages[next].advice == MADV_POPULATE_WRITE;
+		if (known && covers(known, survey->pages[i].at))
+			continue;
 		if (is_common(writes, survey))
-			add_range(&ret_footprint->writes, survey->pages[i].at, page, page);
+			add_range(ret_writes, survey->pages[i].at, page, page);
 		else if (is_common(next - i, survey))
-			add_range(&ret_footprint->reads, survey->pages[i].at, page,
-				FAULT_AROUND_BYTES);
+			add_range(ret_reads, survey->pages[i].at, page, FAULT_AROUND_BYTES);
 	}
 	(void)munmap(survey->pages, SURVEY_PAGES_MAX * sizeof(*survey->pages));
 	*survey = (struct footprint_survey){ .count = 0 };
+}
+
+void footprint_choose(struct footprint *ret_footprint, struct footprint_survey *survey)
+{
+	choose(survey, NULL, &ret_footprint->writes, &ret_footprint->reads);
+}
+
+/* A fork keeps pages of files that were read. */
+void footprint_choose_cells(struct footprint *footprint, struct footprint_survey *survey)
+{
+	static struct footprint_ranges reads;
+
+	choose(survey, &footprint->writes, &footprint->cells, &reads);
 }
 
 /* Only anonymous memory.  A kernel that cannot do it leaves the memory as it is. */
@@ -288,6 +312,8 @@ void footprint_touch_again(void)
 {
 	for (size_t i = 0; i < own->writes.count; i++)
 		touch_range(&own->writes.ranges[i], MADV_POPULATE_WRITE);
+	for (size_t i = 0; i < own->cells.count; i++)
+		touch_range(&own->cells.ranges[i], MADV_POPULATE_WRITE);
 	for (size_t i = 0; i < own->reads.count; i++)
 		touch_range(&own->reads.ranges[i], MADV_POPULATE_READ);
 }

@@ -33,6 +33,7 @@ struct footprint_ranges {
 struct footprint {
 	struct footprint_ranges writes;
 	struct footprint_ranges reads; /* of files */
+	struct footprint_ranges cells; /* what later cells of a session write to beside `writes` */
 };
 
 /* What the learners have touched.  Begins as zeros. */
@@ -54,6 +55,9 @@ int footprint_survey_add(struct footprint_survey *survey, int proc, pid_t child,
 /* Takes the pages that at least three of five learners have touched, and empties the survey. */
 void footprint_choose(struct footprint *ret_footprint, struct footprint_survey *survey);
 
+/* After it, the same of learners that have run a cell after a fork; sets only `cells`. */
+void footprint_choose_cells(struct footprint *footprint, struct footprint_survey *survey);
+
 /*
  * Puts the caller's memory into huge pages where it fills them.  A fork then copies one entry for
  * each.  Later mappings are not affected.
@@ -69,5 +73,8 @@ unsigned footprint_touch(const struct footprint *footprint);
 /* Whether footprint_touch() has found pages to touch in this process, or in one that it was forked from. */
 bool footprint_is_known(void);
 
-/* The same after a fork, and under the job's filter, which permits only plain madvise(). */
+/*
+ * The same and the pages of cells, after a fork and under the job's filter, which permits only plain
+ * madvise().
+ */
 void footprint_touch_again(void);

@@ -122,7 +122,7 @@ int zygote_learn(struct zygote *zygote, struct err *err)
 	pid_t pid;
 	int result;
 
-	if (zygote->survey.learners == 0 && !zygote->small_pages)
+	if (zygote->survey.learners == 0 && !zygote->has_learned && !zygote->small_pages)
 		footprint_collapse(zygote->proc);
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return err_sys(err, "pipe");
@@ -138,13 +138,37 @@ int zygote_learn(struct zygote *zygote, struct err *err)
 	if (result == 0)
 		result = footprint_survey_add(&zygote->survey, zygote->proc, pid, err);
 	(void)kill(pid, SIGKILL);
-	(void)waitpid(pid, NULL, __WALL);
+	/* There are no slots yet, and the child of a learner may have become a child of ours. */
+	while (waitpid(-1, NULL, __WALL) > 0 || errno == EINTR)
+		;
 	return result;
 }
 
 void zygote_learned(struct zygote *zygote)
 {
 	footprint_choose(&zygote->footprint, &zygote->survey);
+	zygote->has_learned = true;
+}
+
+void zygote_learned_cells(struct zygote *zygote)
+{
+	footprint_choose_cells(&zygote->footprint, &zygote->survey);
+}
+
+/* Shared with a child, which ends when this process has ended. */
+void zygote_learner_shares(void)
+{
+	int ends[2];
+	char byte;
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return;
+	if (fork() == 0) {
+		close(ends[1]);
+		(void)read_all(ends[0], &byte, 1, NULL);
+		child_exit(0);
+	}
+	close(ends[0]);
 }
 
 void zygote_learner_ends(struct zygote *zygote)

@@ -28,6 +28,7 @@ struct zygote {
 	bool networked;     /* its workers get a network */
 	bool one_uid;       /* only uid 0 is mapped here: all slots share it */
 	bool small_pages;   /* its memory stays in small pages */
+	bool has_learned;   /* the footprint was chosen */
 	uint64_t own_bytes; /* address space of the interpreter */
 	const struct syscall_list *calls; /* tiny_filter.h; NULL: as FILTER_JOB says */
 	struct footprint_survey survey;   /* of the learners, until zygote_learned() */
@@ -54,6 +55,15 @@ __attribute__((noreturn)) void zygote_learner_ends(struct zygote *zygote);
 
 /* After the last learner: chooses the footprint. */
 void zygote_learned(struct zygote *zygote);
+
+/*
+ * In a learner that runs cells, before the last: only the pages that it writes to from here on count, as after
+ * the fork that keeps a state.
+ */
+void zygote_learner_shares(void);
+
+/* After zygote_learned(), and after the last learner of cells: chooses the pages of cells. */
+void zygote_learned_cells(struct zygote *zygote);
 
 /* `version` describes the interpreter to the daemon. */
 int zygote_serve(struct zygote *zygote, const char *version, struct err *err);

@@ -117,6 +117,8 @@ TEST(pages_that_most_of_the_children_wrote_are_found_and_made_a_worker_s_own)
 	CHECK_EQ_INT(in_child(use, &footprint), 0);
 }
 
+static size_t written_step = 4; /* of use_after_a_fork() */
+
 /* A fork shares all pages again, and the copy of each is made before it is written to. */
 static int use_after_a_fork(void *context)
 {
@@ -138,7 +140,7 @@ static int use_after_a_fork(void *context)
 		return 2;
 	footprint_touch_again();
 	before = faults();
-	for (size_t i = 0; i < PAGES; i += 4)
+	for (size_t i = 0; i < PAGES; i += written_step)
 		memory[i * 4096] = 4;
 	during = faults() - before;
 	close(hold[1]);
@@ -172,6 +174,39 @@ TEST(the_pages_are_made_a_worker_s_own_again_after_it_has_forked)
 		SKIP("madvise is not emulated");
 	CHECK(find_every_fourth(&footprint));
 	CHECK_EQ_INT(in_child(use_after_a_fork, &footprint), 0);
+}
+
+/* Of `memory`, every second page of which the learner of cells has touched. */
+static size_t pages_of_cells(const struct footprint *footprint)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < footprint->cells.count; i++) {
+		const struct iovec *range = &footprint->cells.ranges[i];
+		size_t at = (size_t)((const char *)range->iov_base - memory) / 4096;
+
+		if (at < PAGES)
+			count += at % 4 == 2 && range->iov_len == 4096 ? 1 : PAGES;
+	}
+	return count;
+}
+
+TEST(pages_of_cells_are_those_that_other_learners_have_not_touched)
+{
+	static struct footprint footprint;
+	struct footprint_survey survey = { .count = 0 };
+	auto_fd int proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	if (is_emulated())
+		SKIP("madvise is not emulated");
+	CHECK(find_every_fourth(&footprint));
+	CHECK(learn(&survey, proc, 2));
+	footprint_choose_cells(&footprint, &survey);
+	CHECK_EQ_INT(pages_that_are_wrong(&footprint), 0);
+	CHECK_EQ_INT(pages_of_cells(&footprint), PAGES / 4);
+	written_step = 2;
+	CHECK_EQ_INT(in_child(use_after_a_fork, &footprint), 0);
+	written_step = 4;
 }
 
 /* The kernel gives up at the first range that fails; the rest is made by one call each. */

@@ -49,6 +49,7 @@
 #include "sandbox/worker/worker.h"
 #include "sandbox/zygote/zygote.h"
 
+#define LEARNER_CELLS 12
 #define VERSION_KNOWN 0x030b /* CPython 3.11: docs/decisions/0092-after-fork.md */
 
 static struct zygote zygote;
@@ -84,6 +85,18 @@ __attribute__((noreturn)) static void end_learner(int exit_code)
 {
 	(void)exit_code;
 	zygote_learner_ends(&zygote);
+}
+
+/* What the last one writes to counts: the interpreter rewrites code that is run some times. */
+static void after_cell_of_learner(void)
+{
+	static int count;
+
+	count++;
+	if (count == LEARNER_CELLS - 1)
+		zygote_learner_shares();
+	if (count == LEARNER_CELLS)
+		zygote_learner_ends(&zygote);
 }
 
 static PyObject *ced_rehearse(PyObject *self, PyObject *args)
@@ -193,32 +206,51 @@ static void wake_interpreter(void)
 	Py_DECREF(woken);
 }
 
-__attribute__((noreturn)) static void run_sample(PyObject *code)
+__attribute__((noreturn)) static void run_sample(PyObject *code, uint32_t flags)
 {
 	static struct program sample = { .entrypoint = { "main.py", 7 } };
 
 	wake_interpreter();
+	sample.flags = flags;
 	sample.code.bytes = PyBytes_AsString(code);
 	if (!sample.code.bytes)
 		child_exit(1);
 	sample.code.len = (size_t)PyBytes_Size(code);
 	harness.program = &sample;
 	harness.end = end_learner;
+	harness.after_cell = after_cell_of_learner;
 	run_program(&harness);
+}
+
+static int learn_runs(PyObject *samples, struct err *err)
+{
+	int result = 0;
+
+	for (Py_ssize_t i = 0; result == 0 && i < PyTuple_Size(samples); i++) {
+		result = zygote_learn(&zygote, err);
+		if (result > 0)
+			run_sample(PyTuple_GetItem(samples, i), 0);
+	}
+	zygote_learned(&zygote);
+	return result;
+}
+
+/* Every cell writes to the pages of a small one, and which others is the program's. */
+static int learn_cells(struct err *err)
+{
+	int result = zygote_learn(&zygote, err);
+
+	if (result > 0)
+		run_sample(PyBytes_FromString("print(1)"), JOB_FLAG_SESSION);
+	zygote_learned_cells(&zygote);
+	return result;
 }
 
 static void learn(PyObject *samples)
 {
 	struct err err = ERR_INIT;
-	int result = 0;
 
-	for (Py_ssize_t i = 0; result == 0 && i < PyTuple_Size(samples); i++) {
-		result = zygote_learn(&zygote, &err);
-		if (result > 0)
-			run_sample(PyTuple_GetItem(samples, i));
-	}
-	zygote_learned(&zygote);
-	if (result < 0)
+	if (learn_runs(samples, &err) < 0 || learn_cells(&err) < 0)
 		(void)dprintf(STDERR_FILENO, "<4>ced-zygote learn.failed error=\"%s\"\n", err.text);
 }
 

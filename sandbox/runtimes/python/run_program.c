@@ -705,13 +705,15 @@ __attribute__((noreturn)) static void run_cells(
 {
 	struct script script;
 	int display = -1;
-	bool has_stdin;
+	bool has_stdin = false;
 
 	for (;;) {
 		end_cell(harness, program, exit_code);
 		if (is_child())
 			child_exit(exit_code);
-		while (!cell_take(program, &display, &has_stdin))
+		if (harness->program)
+			harness->after_cell();
+		while (!harness->program && !cell_take(program, &display, &has_stdin))
 			;
 		cell_init(&script, harness, program, has_stdin);
 		offer_tools(harness, program, &script);
@@ -814,7 +816,9 @@ void run_program(const struct harness *harness)
 	streams_begin();
 	if (joblink_ready(WORKER_JOB_FD) < 0)
 		leave();
-	job = harness->program ? job_tuple(harness->program, -1, ahead.input)
+	if (harness->program)
+		program = *harness->program;
+	job = harness->program ? job_tuple(&program, -1, ahead.input)
 			       : job_take(ahead, &program, &display);
 	if (script_init(&script, harness, plain_scope, job) < 0)
 		fail_to_begin();

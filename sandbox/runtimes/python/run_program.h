@@ -39,7 +39,9 @@ struct harness {
 		PyObject *finish; /* () */
 		PyObject *rest;   /* () the same after a cell: its pipe is closed, too */
 	} display;
-	const struct program *program; /* NULL: the job comes over the job socket */
+	/* NULL: the job comes over the job socket.  With JOB_FLAG_SESSION it is each cell of a learner. */
+	const struct program *program;
+	void (*after_cell)(void); /* of such a learner; does not return after the last */
 	void (*end)(int exit_code) __attribute__((noreturn)); /* not called in a session */
 };
 
