@@ -188,9 +188,9 @@ void run_end(struct run *run, bool drains)
 {
 	run->is_ending = true;
 	run->ending_ms = clock_ms() + (drains ? EGRESS_DRAIN_MS : 0);
+	/* A short program may end before the turn of its listeners comes. */
 	if (run->bringer.fd >= 0)
-		on_bringer(
-			&run->bringer, EPOLLIN); /* a short program may end before its turn comes */
+		on_bringer(&run->bringer, EPOLLIN);
 	close_io(run, &run->bringer);
 	for (unsigned i = 0; i < run->listener_count; i++) {
 		/* those that the program made last are in the record, too */

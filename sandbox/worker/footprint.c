@@ -230,7 +230,7 @@ void footprint_choose(struct footprint *ret_footprint, struct footprint_survey *
 	choose(survey, NULL, &ret_footprint->writes, &ret_footprint->reads);
 }
 
-/* A fork keeps pages of files that were read. */
+/* Pages of files are left out: a fork leaves them with the worker, and only the state is without. */
 void footprint_choose_cells(struct footprint *footprint, struct footprint_survey *survey)
 {
 	static struct footprint_ranges reads;
