@@ -131,7 +131,7 @@ static void share_pages(int ends[2], bool is_state)
 
 	if (is_state) {
 		close(ends[0]);
-		footprint_touch_again();
+		footprint_copy();
 		close(ends[1]);
 		return;
 	}

@@ -260,22 +260,29 @@ void footprint_collapse(int proc)
 
 /*
  * The kernel has made the pages.  Where it keeps page tables of its own for the processor (in a virtual
- * machine without nested paging), the first access to each page still costs a trap.  Some of the bytes are
- * of nobody, which AddressSanitizer must not report.
+ * machine without nested paging), the first access to each page still costs a trap, and the first write
+ * another one.  So each page is written to, with the byte that it has: an exchange writes it even so, and
+ * loses nothing that the kernel writes meanwhile.  Some of the bytes are of nobody, which AddressSanitizer
+ * must not report.
  */
-__attribute__((no_sanitize("address"))) static void enter(const struct iovec *range)
+__attribute__((no_sanitize("address"))) static void enter(const struct iovec *range, int advice)
 {
-	const volatile char *bytes = range->iov_base;
+	volatile char *bytes = range->iov_base;
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
-	for (size_t at = 0; at < range->iov_len; at += page)
-		(void)bytes[at];
+	for (size_t at = 0; at < range->iov_len; at += page) {
+		char byte = bytes[at];
+
+		if (advice == MADV_POPULATE_WRITE)
+			(void)__atomic_compare_exchange_n(
+				&bytes[at], &byte, byte, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	}
 }
 
 static void touch_range(const struct iovec *range, int advice)
 {
 	if (madvise(range->iov_base, range->iov_len, advice) == 0)
-		enter(range);
+		enter(range, advice);
 }
 
 /* One call for all ranges where the kernel can do it; it ends at the first range that fails. */
@@ -291,7 +298,7 @@ static unsigned touch_ranges(const struct footprint_ranges *ranges, int advice)
 
 		if (done >= (long)range->iov_len) {
 			done -= (long)range->iov_len;
-			enter(range);
+			enter(range, advice);
 		} else {
 			touch_range(range, advice);
 			calls++;
@@ -308,14 +315,30 @@ bool footprint_is_known(void)
 	return own && own->writes.count > 0;
 }
 
-void footprint_touch_again(void)
+static void each_again(void (*touch)(const struct iovec *range, int advice))
 {
 	for (size_t i = 0; i < own->writes.count; i++)
-		touch_range(&own->writes.ranges[i], MADV_POPULATE_WRITE);
+		touch(&own->writes.ranges[i], MADV_POPULATE_WRITE);
 	for (size_t i = 0; i < own->cells.count; i++)
-		touch_range(&own->cells.ranges[i], MADV_POPULATE_WRITE);
+		touch(&own->cells.ranges[i], MADV_POPULATE_WRITE);
 	for (size_t i = 0; i < own->reads.count; i++)
-		touch_range(&own->reads.ranges[i], MADV_POPULATE_READ);
+		touch(&own->reads.ranges[i], MADV_POPULATE_READ);
+}
+
+static void copy_range(const struct iovec *range, int advice)
+{
+	if (advice == MADV_POPULATE_WRITE)
+		(void)madvise(range->iov_base, range->iov_len, advice);
+}
+
+void footprint_copy(void)
+{
+	each_again(copy_range);
+}
+
+void footprint_touch_again(void)
+{
+	each_again(touch_range);
 }
 
 unsigned footprint_touch(const struct footprint *footprint)

@@ -8,8 +8,8 @@
  * pages of files it has read.  What at least three of five learners have touched is the footprint: a
  * page costs every worker something, whether its job needs the page or not.
  *
- * The worker also reads a byte of each, since in some virtual machines the first access to a page costs
- * much, even if the kernel has made it.
+ * The worker also reads a byte of each, or writes it, since in some virtual machines the first access to
+ * a page costs much, even if the kernel has made it.
  *
  * Nothing depends on this being complete or right: a missing page faults as usual.
  */
@@ -74,7 +74,10 @@ unsigned footprint_touch(const struct footprint *footprint);
 bool footprint_is_known(void);
 
 /*
- * The same and the pages of cells, after a fork and under the job's filter, which permits only plain
- * madvise().
+ * After a fork, for a state, which runs nothing now: copies the pages of the footprint and of cells.  It
+ * takes one call for each range, since the job's filter permits only plain madvise().
  */
+void footprint_copy(void);
+
+/* Then, for the worker: makes them its own again, and touches them. */
 void footprint_touch_again(void);

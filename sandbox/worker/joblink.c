@@ -15,6 +15,8 @@
 /* Most jobs fit, and come with their head in the first read. */
 #define SMALL_BODY 16384
 
+#define USUAL_BODY 1024 /* most jobs are shorter */
+
 #define QUOTED_BYTES 6 /* the most that a byte takes as JSON */
 
 static struct {
@@ -24,6 +26,11 @@ static struct {
 
 static const struct job_head go = { .magic = SLOTMSG_MAGIC, .kind = JOB_GO };
 static size_t go_len; /* bytes of JOB_GO that came with the job in one read */
+
+void joblink_touch(void)
+{
+	memset(&first, 0, sizeof(first.head) + USUAL_BODY);
+}
 
 /* Which messages may come. */
 #define MAY(kind) (1U << (unsigned)(kind))

@@ -27,6 +27,7 @@
 #include "sandbox/filter/tiny_filter.h"
 #include "sandbox/jail_env.h"
 #include "sandbox/worker/files.h"
+#include "sandbox/worker/joblink.h"
 #include "sandbox/worker/procfs.h"
 #include "sandbox/worker/worker.h"
 #include "sandbox/zygote/slot.h"
@@ -107,6 +108,7 @@ static int be_learner(struct zygote *zygote, int done)
 	int pair[2];
 
 	zygote->learned = done;
+	joblink_touch();
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0 ||
 		dup2(pair[0], WORKER_JOB_FD) < 0 || dup2(STDIN_FILENO, STDOUT_FILENO) < 0 ||
 		dup2(STDIN_FILENO, STDERR_FILENO) < 0)

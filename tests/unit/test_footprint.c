@@ -119,10 +119,20 @@ TEST(pages_that_most_of_the_children_wrote_are_found_and_made_a_worker_s_own)
 
 static size_t written_step = 4; /* of use_after_a_fork() */
 
+/* Touching a page does not change it. */
+static bool memory_is(char byte)
+{
+	for (size_t i = 0; i < PAGES; i++)
+		if (memory[i * 4096] != byte)
+			return false;
+	return true;
+}
+
 /* A fork shares all pages again, and the copy of each is made before it is written to. */
 static int use_after_a_fork(void *context)
 {
 	int hold[2];
+	int status = 0;
 	pid_t pid;
 	long before;
 	long during;
@@ -134,18 +144,22 @@ static int use_after_a_fork(void *context)
 		char byte;
 
 		close(hold[1]);
-		_exit(read(hold[0], &byte, 1) != 0);
+		footprint_copy();
+		_exit(read(hold[0], &byte, 1) != 0 || !memory_is(1));
 	}
 	if (!footprint_is_known())
 		return 2;
 	footprint_touch_again();
+	if (!memory_is(1))
+		return 4;
 	before = faults();
 	for (size_t i = 0; i < PAGES; i += written_step)
 		memory[i * 4096] = 4;
 	during = faults() - before;
 	close(hold[1]);
-	(void)waitpid(pid, NULL, 0);
 	printf("# %ld faults\n", during);
+	if (waitpid(pid, &status, 0) != pid || status != 0)
+		return 5; /* what the state has is what the memory was at the fork */
 	return during > 4 ? 3 : 0;
 }
 
