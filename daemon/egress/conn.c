@@ -881,8 +881,12 @@ void conn_drain(struct conn *conn)
 
 	if (state == CONN_MOVE) {
 		move_last(conn);
-	} else if (awaits_program(conn)) {
-		on_in(&conn->in, EPOLLIN); /* what has come since the last turn */
+	} else if (awaits_program(conn) && !conn->peeked) {
+		/*
+		 * What has come since the last turn.  Of a first part, the kernel tells when there is more
+		 * (SO_RCVLOWAT), and to look at it twice means that no more comes.
+		 */
+		on_in(&conn->in, EPOLLIN);
 		if (conn->state == state && conn->peeked == peeked)
 			conn->heard_ms = heard_ms;
 	}

@@ -515,6 +515,12 @@ for ending in ("", "\ns.shutdown(1)", "\ns.close()"):
     eq((cell["outcome"], cell["connections"][0]["up"], sunk()[before:]), ("ok", 400005, [400005]),
        f"what a cell sends last comes to a slow server that answers, with `{ending.strip()}`")
     client.call("session.close", session=session)
+session = client.call("session.open", language="python", network={"allow": PATTERNS})["session"]
+cell = client.call("run", session=session, code="import socket, time\ns = socket.create_connection(('127.0.0.1', 3128))\n"
+                   "s.sendall(b'CONNECT api.te')\ntime.sleep(0.2)")
+eq([(row["verdict"], row.get("why")) for row in cell["connections"]], [("failed", None)],
+   "a connection whose cell ends before its request is whole is not told as denied")
+client.call("session.close", session=session)
 result = run(f"try_(lambda: talk('api.test', {HTTP}))\nprint(open('/etc/hosts').read().count('api'))", [f"nobody.test:{HTTP}"])
 eq(result["stdout"].split()[-1], "0", "the next run knows nothing of the names of the last")
 
