@@ -75,6 +75,14 @@ static bool is_reference(const struct walk *walk)
 	return !walk->in_class && (digits == 1 || number <= walk->groups);
 }
 
+/* The braces of \u{41} and what is in them, as a length; 0 when there are none. */
+static size_t braced_digits(const struct walk *walk)
+{
+	const size_t digits = run_of(walk, 3, HEX_DIGITS);
+
+	return ahead(walk, 2) == '{' && digits && ahead(walk, 3 + digits) == '}' ? digits + 2 : 0;
+}
+
 /* PCRE2 also takes numbers without all their digits. */
 static bool is_whole_number(const struct walk *walk)
 {
@@ -87,7 +95,7 @@ static bool is_whole_number(const struct walk *walk)
 		return is_reference(walk);
 	if (letter == 'x')
 		return hex_digits >= 2;
-	return letter != 'u' || hex_digits >= 4 || ahead(walk, 2) == '{';
+	return letter != 'u' || hex_digits >= 4 || braced_digits(walk) > 0;
 }
 
 /* ECMAScript has no \X, \C, \R, \h, \K, \G, \A, \Z, \Q, \g and the like. */
@@ -96,7 +104,6 @@ static int walk_escape(struct walk *walk, struct err *err)
 	const char letter = ahead(walk, 1);
 	const bool is_known =
 		is_among(letter, ESCAPED) || (!walk->in_class && is_among(letter, ESCAPED_OUTSIDE));
-	size_t digits;
 
 	if (is_alnum(letter) && !is_known)
 		return foreign(walk, 2, err);
@@ -111,8 +118,7 @@ static int walk_escape(struct walk *walk, struct err *err)
 		walk->at += 3;
 		return 0;
 	}
-	digits = letter == 'u' && ahead(walk, 2) == '{' ? run_of(walk, 3, HEX_DIGITS) : 0;
-	walk->at += digits && ahead(walk, 3 + digits) == '}' ? 4 + digits : 2;
+	walk->at += 2 + (letter == 'u' ? braced_digits(walk) : 0);
 	return 0;
 }
 
