@@ -45,13 +45,23 @@ static const struct runtime *runtime_with(const struct request *request, struct 
 	return NULL;
 }
 
-/* The run's own set has it, and lacks only a submodule. */
+/* The run's own runtime or set has it, and lacks only a submodule. */
 static bool has_module(const struct request *request, struct bytes module)
 {
+	if (runtime_has_module(request->runtime, module))
+		return true;
 	for (size_t i = 0; i < request->packages.count; i++)
 		if (package_set_has_module(request->packages.sets[i], module))
 			return true;
 	return false;
+}
+
+/* Folders of other sets are no modules. */
+static bool is_of_python(const struct request *request, const struct package_set *set)
+{
+	const struct runtime *runtime = pool_find(request->services->pool, set->config->runtime);
+
+	return runtime && runtime->config->kind == KIND_PYTHON;
 }
 
 /* A set of this runtime, or of the others, that the caller may use. */
@@ -65,8 +75,8 @@ static const struct package_set *set_with(
 		const struct package_set *set = &sets->items[i];
 		bool is_own = strcmp(set->config->runtime, request->runtime->config->name) == 0;
 
-		if (is_own == of_this && packages_may_use(&wish, set) &&
-			package_set_has_module(set, module))
+		if (is_own == of_this && is_of_python(request, set) &&
+			packages_may_use(&wish, set) && package_set_has_module(set, module))
 			return set;
 	}
 	return NULL;
@@ -77,22 +87,24 @@ static const char *hint_of(struct request *request, struct bytes module)
 {
 	const struct package_set *set = set_with(request, module, true);
 	const struct runtime *other = set ? NULL : runtime_with(request, module);
+	/* A cell has the language and the sets that its session was opened with. */
+	const char *what = request->session ? "open a session" : "run it";
 
 	if (other)
 		return arena_printf(&request->arena,
-			"the runtime %s has %.*s: run it with language \"%s\"", other->config->name,
-			(int)module.len, module.data, other->config->name);
+			"the runtime %s has %.*s: %s with language \"%s\"", other->config->name,
+			(int)module.len, module.data, what, other->config->name);
 	if (set)
 		return arena_printf(&request->arena,
-			"the package set %s has %.*s: run it with packages [\"%s\"]",
-			set->config->name, (int)module.len, module.data, set->config->name);
+			"the package set %s has %.*s: %s with packages [\"%s\"]", set->config->name,
+			(int)module.len, module.data, what, set->config->name);
 	set = set_with(request, module, false);
 	return !set ? NULL
 		    : arena_printf(&request->arena,
-			      "the package set %s has %.*s: run it with language \"%s\" and packages "
+			      "the package set %s has %.*s: %s with language \"%s\" and packages "
 			      "[\"%s\"]",
-			      set->config->name, (int)module.len, module.data, set->config->runtime,
-			      set->config->name);
+			      set->config->name, (int)module.len, module.data, what,
+			      set->config->runtime, set->config->name);
 }
 
 void module_hint_add(struct request *request, const struct facts *facts)

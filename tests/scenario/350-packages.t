@@ -108,6 +108,10 @@ is "$(json "$out" "it['runtime'].get('packages')")" None "has none in its result
 exits 1 "and cannot import from one" cectl run -c 'import greet'
 like "$err" 'the package set data2024 has greet: run it with packages \["data2024"\]' "and is told which set has the module"
 like "$(cectl explain last | tr -s ' \n' ' ')" 'run it with packages \["data2024"\]' "by explain, too"
+session=$(cectl session open)
+exits 1 "nor can a cell" cectl run --session "$session" -c 'import greet'
+like "$err" 'the package set data2024 has greet: open a session with packages \["data2024"\]' "and is told what it can do"
+cectl session close "$session"
 exits 1 "a submodule that no set has" cectl run --packages data2024 -c 'import greet.absent'
 unlike "$err" 'the package set' "leads to no set"
 is "$(cectl run --packages data2024 -c 'import uuid; print(uuid.mine)')" True \
