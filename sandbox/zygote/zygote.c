@@ -33,6 +33,7 @@
 #include "sandbox/zygote/slot.h"
 
 #define THREAD_STACK_BYTES ((size_t)2 << 20)
+#define LEARNER_SECONDS    30 /* for one that does not end */
 #define SLOT_NAMESPACES                                                                            \
 	(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWNET | \
 		CLONE_NEWCGROUP)
@@ -108,6 +109,7 @@ static int be_learner(struct zygote *zygote, int done)
 	int pair[2];
 
 	zygote->learned = done;
+	(void)alarm(LEARNER_SECONDS);
 	joblink_touch();
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0 ||
 		dup2(pair[0], WORKER_JOB_FD) < 0 || dup2(STDIN_FILENO, STDOUT_FILENO) < 0 ||
@@ -116,11 +118,17 @@ static int be_learner(struct zygote *zygote, int done)
 	return 1;
 }
 
+static void reap(pid_t pid)
+{
+	while (waitpid(pid, NULL, __WALL) < 0 && errno == EINTR)
+		;
+}
+
 int zygote_learn(struct zygote *zygote, struct err *err)
 {
 	auto_fd int hear = -1;
 	int ends[2];
-	char byte;
+	pid_t other = 0;
 	pid_t pid;
 	int result;
 
@@ -136,13 +144,13 @@ int zygote_learn(struct zygote *zygote, struct err *err)
 	if (pid < 0)
 		return err_sys(err, "fork of the learner");
 
-	result = read_all(hear, &byte, 1, err);
+	result = read_all(hear, &other, sizeof(other), err);
 	if (result == 0)
 		result = footprint_survey_add(&zygote->survey, zygote->proc, pid, err);
 	(void)kill(pid, SIGKILL);
-	/* There are no slots yet, and the child of a learner may have become a child of ours. */
-	while (waitpid(-1, NULL, __WALL) > 0 || errno == EINTR)
-		;
+	reap(pid);
+	if (other > 0)
+		reap(other); /* became a child of ours */
 	return result;
 }
 
@@ -158,14 +166,15 @@ void zygote_learned_cells(struct zygote *zygote)
 }
 
 /* Shared with a child, which ends when this process has ended. */
-void zygote_learner_shares(void)
+void zygote_learner_shares(struct zygote *zygote)
 {
 	int ends[2];
 	char byte;
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return;
-	if (fork() == 0) {
+	zygote->sharer = fork();
+	if (zygote->sharer == 0) {
 		close(ends[1]);
 		(void)read_all(ends[0], &byte, 1, NULL);
 		child_exit(0);
@@ -175,7 +184,7 @@ void zygote_learner_shares(void)
 
 void zygote_learner_ends(struct zygote *zygote)
 {
-	(void)write_all(zygote->learned, "l", 1, NULL);
+	(void)write_all(zygote->learned, &zygote->sharer, sizeof(zygote->sharer), NULL);
 	for (;;)
 		(void)pause();
 }

@@ -33,7 +33,8 @@ struct zygote {
 	const struct syscall_list *calls; /* tiny_filter.h; NULL: as FILTER_JOB says */
 	struct footprint_survey survey;   /* of the learners, until zygote_learned() */
 	struct footprint footprint;       /* the pages that a worker will touch; empty: unknown */
-	int learned; /* in the learner: a pipe to the zygote, to say that it is done */
+	int learned;  /* in the learner: a pipe to the zygote, to say that it is done */
+	pid_t sharer; /* in the learner: its child, if it has one */
 	struct {
 		pid_t pid; /* 0: closed */
 		int pidfd;
@@ -60,7 +61,7 @@ void zygote_learned(struct zygote *zygote);
  * In a learner that runs cells, before the last: only the pages that it writes to from here on count, as after
  * the fork that keeps a state.
  */
-void zygote_learner_shares(void);
+void zygote_learner_shares(struct zygote *zygote);
 
 /* After zygote_learned(), and after the last learner of cells: chooses the pages of cells. */
 void zygote_learned_cells(struct zygote *zygote);

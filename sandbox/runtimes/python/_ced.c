@@ -94,7 +94,7 @@ static void after_cell_of_learner(void)
 
 	count++;
 	if (count == LEARNER_CELLS - 1)
-		zygote_learner_shares();
+		zygote_learner_shares(&zygote);
 	if (count == LEARNER_CELLS)
 		zygote_learner_ends(&zygote);
 }
