@@ -1,5 +1,6 @@
 #include "daemon/settings/config_packages.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -202,8 +203,8 @@ int config_check_package_folders(const struct config *config, struct setting_fau
 		struct err err = ERR_INIT;
 		struct stat st;
 
-		if (stat(package->path, &st) == 0 && S_ISDIR(st.st_mode))
-			continue;
+		if (stat(package->path, &st) == 0 ? S_ISDIR(st.st_mode) : errno == EACCES)
+			continue; /* a folder that only the daemon may see is no fault */
 		(void)refuse_package(config, package, "path", &err,
 			"there is no folder \"%s\": build the set with cectl packages add, or correct the path",
 			package->path);
