@@ -29,7 +29,7 @@
 #define JSON_DEPTH  64
 #define NUMBER_MAX  64              /* characters of a number in JSON */
 #define TIME_MAX_MS (INT64_MAX / 4) /* sums of times stay in their type */
-#define WHY_MAX     8192            /* bytes of a tool's error that the daemon takes */
+#define WHY_MAX     8192            /* bytes of a tool's error; ced takes as many characters */
 
 enum {
 	KIND_REQUEST = 0,

@@ -223,8 +223,10 @@ test("an answer of a tool that the daemon refuses is an error of the program at 
 	let deep = [];
 	for (let n = 0; n < 50; n++) deep = [deep];
 	const half = { input: true, run: () => { throw new Error("a\ud800"); } };
-	const tools = { nan: of(NaN), deep: of(deep), text: of("\ud800"), half };
-	const code = "for (const name of ['nan', 'deep', 'text', 'half'])\n" +
+	const nul = { input: true, run: () => { throw new Error("a\0b"); } };
+	const mute = { input: true, run: () => { throw Object.defineProperty(new Error(), "message", { get: () => { throw 1; } }); } };
+	const tools = { nan: of(NaN), deep: of(deep), text: of("\ud800"), half, nul, mute };
+	const code = "for (const name of ['nan', 'deep', 'text', 'half', 'nul', 'mute'])\n" +
 		"  try { await tools[name](); } catch (error) { console.log(name, error.code, error.reason); }";
 	const result = await client.run(code, { ...patient, language: "javascript", tools, entrypoint: "main.mjs" });
 	const lines = result.stdout.split("\n");
@@ -232,6 +234,8 @@ test("an answer of a tool that the daemon refuses is an error of the program at 
 	assert.match(lines[1], /^deep failed the tool's result cannot be sent: .*deeper than 32 levels/);
 	assert.match(lines[2], /^text failed the tool's result cannot be sent: /);
 	assert.equal(lines[3], "half failed a\ufffd");
+	assert.equal(lines[4], "nul failed a\\x00b");
+	assert.equal(lines[5], "mute failed an error that does not say what it is");
 });
 
 test("a tool with a wrong key is an error that names the key", async () => {

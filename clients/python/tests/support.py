@@ -41,7 +41,7 @@ def unsendable():
     results = {"nan": float("nan"), "key": {1: 2}, "deep": deep, "text": "\ud800", "object": object()}
     tools = {name: (lambda value: lambda: value)(value) for name, value in results.items()}
     errors = {"nan_data": ced.ToolError("so", {"x": float("inf")}), "object_data": ced.ToolError("so", object()),
-              "half": ValueError("a\udcff"), "number": ced.ToolError(3), "mute": Mute()}
+              "half": ValueError("a\udcff"), "nul": ValueError("a\0b"), "number": ced.ToolError(3), "mute": Mute()}
     tools.update({name: raising(error) for name, error in errors.items()})
     code = "for name in %r:\n    try:\n        getattr(tools, name)()\n" \
            "    except tools.ToolError as error:\n        print(name, error.code, error.message)\n" % list(tools)
@@ -49,7 +49,7 @@ def unsendable():
     said = [f"nan {result}a number is infinite or not a number", f"key {result}.*key is not text", f"deep {result}.*deeper than 32",
             f"text {result}UnicodeEncodeError", f"object {result}TypeError: /result: ",
             f"nan_data {data}a number is infinite or not a number", f"object_data {data}TypeError: /error/data: ",
-            r"half failed ValueError: a\\udcff", "number failed 3", "mute failed Mute"]
+            r"half failed ValueError: a\\udcff", r"nul failed ValueError: a\\x00b", "number failed 3", "mute failed Mute"]
     return tools, code, "^" + "".join(f"{line}.*\n" for line in said) + "$"
 
 

@@ -175,7 +175,8 @@ class TheFaceOfE2B(unittest.TestCase):
             with self.assertRaises(e2b.NotFoundException):
                 lost()
         self.assertFalse(again.is_running())
-        for closed in (lambda: again.run_code("x"), lambda: again.run_code("1", language="javascript"), again.get_info):
+        for closed in (lambda: again.run_code("x"), lambda: again.run_code("1", language="javascript"), again.get_info,
+                       lambda: again.files.write("a", "x"), lambda: again.create_code_context(language="python")):
             with self.assertRaisesRegex(e2b.NotFoundException, "this sandbox is closed"):
                 closed()
 

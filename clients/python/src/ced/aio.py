@@ -457,6 +457,8 @@ class AsyncClient(Methods[Awaitable[Map]]):
 
     async def _reply(self, connection: Connection, answer: Map) -> None:
         """Answers a call and hears what the daemon says to that. The task is cancelled when the run ends."""
+        if connection.closed:
+            return  # the run ended with it
         try:
             sent = connection.send("call.reply", answer, False)
             while not sent.done:

@@ -578,6 +578,7 @@ class Sandbox:
 
     def _begun(self, runtime: str) -> Session:
         """A session in a state to which it can go back when the first code is killed."""
+        self._must_live()
         params = {key: value for key, value in self._params.items() if value is not None}
         session = self._client.session(runtime, **params)
         session.run("", files=list(self._written.values()))
@@ -708,6 +709,7 @@ class Sandbox:
         return result
 
     def _write(self, items: List[Map]) -> None:
+        self._must_live()
         for session in self._sessions.values():
             result = session.run("", files=items)
             if not result.ok:
@@ -757,7 +759,10 @@ async def _cancelable(threads: Executor, function: Callable[..., Any], *args: An
     loop = asyncio.get_running_loop()
     heard = {name: _in_loop(loop, each) for name, each in params.items() if name.startswith("on_") and each}
     run = _Run()
-    work = loop.run_in_executor(threads, functools.partial(function, *args, **{**params, **heard, "on_start": run.starts}))
+    try:
+        work = loop.run_in_executor(threads, functools.partial(function, *args, **{**params, **heard, "on_start": run.starts}))
+    except RuntimeError:  # kill() has shut the threads down, which the function says at once
+        return function(*args, **params)
     try:
         return await asyncio.shield(work)
     except asyncio.CancelledError:
