@@ -444,6 +444,8 @@ static void show_help(struct repl *repl, const char *rest)
 		"%%files, %%put and %%get are cells of their own.\n",
 		repl->language == CELL_PYTHON
 			? "A block ends with an empty line; an open bracket goes on until it is closed."
+		: repl->language == CELL_JAVASCRIPT
+			? "A cell goes on until each bracket, backquote and block is closed."
 			: "A cell goes on until each bracket, quote and block is closed.");
 }
 

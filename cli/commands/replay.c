@@ -97,7 +97,7 @@ int replay_check_tools(struct cli *cli, const struct value *const *records, size
 		const char *word = tools->items[i];
 		size_t len = strcspn(word, "=");
 
-		if (!len || !word[len])
+		if (!len || !word[len] || !word[len + 1])
 			return cli_usage(cli, "--tool %s: it is written as NAME=COMMAND", word);
 		if (!value_get_len(offered, word, len))
 			return refuse_tool(cli, arena_copy(&cli->arena, word, len), offered);

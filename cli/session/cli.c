@@ -175,11 +175,12 @@ static const char *limit_word(struct cli *cli, const char *rest)
 	return len > 0 ? rest + 1 : "";
 }
 
-/* The Nth word that an option got, by "/N..."; NULL: there is none. */
+/* The Nth word that an option got, by "/N...", or else the one that counts, the last; NULL: there is none. */
 static const char *given_word(struct cli *cli, const char *option, const char *rest)
 {
 	const struct words *words = cli_words(cli, option);
-	size_t index = rest[0] == '/' ? strtoul(rest + 1, NULL, 10) : 0;
+	size_t last = words->count ? words->count - 1 : 0;
+	size_t index = rest[0] == '/' ? strtoul(rest + 1, NULL, 10) : last;
 
 	return index < words->count ? words->items[index] : NULL;
 }
@@ -187,7 +188,7 @@ static const char *given_word(struct cli *cli, const char *option, const char *r
 /* "--tool NAME", or "--tool-schema NAME, at /type" for "/0/input_schema/type". */
 static const char *tool_word(struct cli *cli, const char *rest)
 {
-	const char *word = given_word(cli, "tool", rest);
+	const char *word = rest[0] == '/' ? given_word(cli, "tool", rest) : NULL;
 	const char *name = word ? arena_copy(&cli->arena, word, strcspn(word, "=")) : NULL;
 	const char *at = strstr(rest, SCHEMA_OF_TOOL);
 

@@ -65,6 +65,7 @@ exits 0 "the record" cectl audit verify
 like "$out" 'no change found' "verifies"
 exits 0 "cectl replay asks the command that it is given" cectl replay last --tool 'upper=jq -c ".text |= ascii_upcase"'
 last=$(json "$(cectl show last --json)" "it['run_id']")
+exits 2 "and no empty one" cectl replay last --tool 'upper='
 exits 2 "and no name that the run did not have" cectl replay last --tool 'uper=cat'
 like "$err" 'no tool "uper"; did you mean upper\?; it has: upper' "which says those that it has"
 is "$(json "$(cectl show last --json)" "it['run_id']")" "$last" "and nothing ran"
