@@ -9,7 +9,6 @@
 #include <sys/socket.h>
 #include <sys/sysinfo.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "daemon/runs/channels.h"
@@ -306,18 +305,6 @@ static void collect_standing(struct execution *execution)
 		log_event(LOG_LEVEL_WARNING, "artifacts.not_collected", LOG_STR("why", err.text));
 		cell_is_over(execution);
 	}
-}
-
-/*
- * To stand still, the worker needs a processor for some microseconds, and often waits for this one.  A
- * timer of the loop would wait for a millisecond.
- */
-static void give_way(const struct execution *execution)
-{
-	static const struct timespec moment = { .tv_nsec = 20000 };
-
-	if (execution->worker && !worker_stands(execution->worker))
-		(void)nanosleep(&moment, NULL);
 }
 
 /* A process in the middle of a long system call takes a while until it stands still. */
@@ -1158,7 +1145,6 @@ static void on_cell_ended(void *owner, const struct slotmsg *msg)
 	drain_pipes(execution);
 	if (facts->killed != KILLED_NOT)
 		return; /* the last bytes passed the cap */
-	give_way(execution);
 	look_whether_it_stands(execution);
 }
 
