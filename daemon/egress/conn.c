@@ -876,7 +876,6 @@ static bool awaits_program(const struct conn *conn)
 void conn_drain(struct conn *conn)
 {
 	const int64_t heard_ms = conn->heard_ms;
-	const size_t peeked = conn->peeked;
 	const enum conn_state state = conn->state;
 
 	if (state == CONN_MOVE) {
@@ -887,7 +886,7 @@ void conn_drain(struct conn *conn)
 		 * (SO_RCVLOWAT), and to look at it twice means that no more comes.
 		 */
 		on_in(&conn->in, EPOLLIN);
-		if (conn->state == state && conn->peeked == peeked)
+		if (conn->state == state && !conn->peeked)
 			conn->heard_ms = heard_ms;
 	}
 }

@@ -131,10 +131,8 @@ static bool end_drained(struct egress *egress)
 
 	if (is_time)
 		last_ms = clock_ms();
-
 	list_for_each(at, &egress->runs) {
 		struct run *run = container_of(at, struct run, link);
-
 		const bool may_end = is_time || list_is_empty(&run->conns);
 
 		some |= run->is_ending && !(may_end && run_end_drained(run));
