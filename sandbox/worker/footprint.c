@@ -261,9 +261,9 @@ void footprint_collapse(int proc)
 /*
  * The kernel has made the pages.  Where it keeps page tables of its own for the processor (in a virtual
  * machine without nested paging), the first access to each page still costs a trap, and the first write
- * another one.  So each page is written to, with the byte that it has: an exchange writes it even so, and
- * loses nothing that the kernel writes meanwhile.  Some of the bytes are of nobody, which AddressSanitizer
- * must not report.
+ * another one.  So a page that will be written to is written to here, with the byte that it has.  An
+ * exchange loses nothing that the kernel writes meanwhile.  Some of the bytes are of nobody, which
+ * AddressSanitizer must not report.
  */
 __attribute__((no_sanitize("address"))) static void enter(const struct iovec *range, int advice)
 {
@@ -315,30 +315,27 @@ bool footprint_is_known(void)
 	return own && own->writes.count > 0;
 }
 
-static void each_again(void (*touch)(const struct iovec *range, int advice))
+static void copy_ranges(const struct footprint_ranges *ranges)
 {
-	for (size_t i = 0; i < own->writes.count; i++)
-		touch(&own->writes.ranges[i], MADV_POPULATE_WRITE);
-	for (size_t i = 0; i < own->cells.count; i++)
-		touch(&own->cells.ranges[i], MADV_POPULATE_WRITE);
-	for (size_t i = 0; i < own->reads.count; i++)
-		touch(&own->reads.ranges[i], MADV_POPULATE_READ);
-}
-
-static void copy_range(const struct iovec *range, int advice)
-{
-	if (advice == MADV_POPULATE_WRITE)
-		(void)madvise(range->iov_base, range->iov_len, advice);
+	for (size_t i = 0; i < ranges->count; i++)
+		(void)madvise(
+			ranges->ranges[i].iov_base, ranges->ranges[i].iov_len, MADV_POPULATE_WRITE);
 }
 
 void footprint_copy(void)
 {
-	each_again(copy_range);
+	copy_ranges(&own->writes);
+	copy_ranges(&own->cells);
 }
 
 void footprint_touch_again(void)
 {
-	each_again(touch_range);
+	for (size_t i = 0; i < own->writes.count; i++)
+		touch_range(&own->writes.ranges[i], MADV_POPULATE_WRITE);
+	for (size_t i = 0; i < own->cells.count; i++)
+		touch_range(&own->cells.ranges[i], MADV_POPULATE_WRITE);
+	for (size_t i = 0; i < own->reads.count; i++)
+		touch_range(&own->reads.ranges[i], MADV_POPULATE_READ);
 }
 
 unsigned footprint_touch(const struct footprint *footprint)

@@ -8,8 +8,8 @@
  * pages of files it has read.  What at least three of five learners have touched is the footprint: a
  * page costs every worker something, whether its job needs the page or not.
  *
- * The worker also reads a byte of each, or writes it, since in some virtual machines the first access to
- * a page costs much, even if the kernel has made it.
+ * The worker also reads a byte of each, and writes it back to those that it will write to.  In some
+ * virtual machines the first access to a page costs much, even if the kernel has made it.
  *
  * Nothing depends on this being complete or right: a missing page faults as usual.
  */
