@@ -29,7 +29,7 @@
 #define JSON_DEPTH  64
 #define NUMBER_MAX  64              /* characters of a number in JSON */
 #define TIME_MAX_MS (INT64_MAX / 4) /* sums of times stay in their type */
-#define WHY_MAX     8192            /* bytes of a tool's error; ced takes as many characters */
+#define WHY_MAX     8192            /* characters of a tool's error that the daemon takes */
 
 enum {
 	KIND_REQUEST = 0,
@@ -1159,11 +1159,9 @@ static void mend_why(char *text)
 {
 	size_t at = 0;
 
-	while (text[at]) {
+	for (int count = 0; text[at] && count < WHY_MAX; count++) {
 		size_t len = character_len((const unsigned char *)text + at);
 
-		if (at + (len ? len : 1) > WHY_MAX)
-			break;
 		if (!len)
 			text[at] = '?';
 		at += len ? len : 1;

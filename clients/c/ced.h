@@ -289,7 +289,7 @@ struct ced_file {
 
 /*
  * A function that a program may call.  It packs its result into `result` (ced_json(), ced_put_...)
- * and returns 0; or it puts an error's text there, in UTF-8 and at most 8192 bytes of it, with
+ * and returns 0; or it puts an error's text there, in UTF-8 and at most 8192 characters of it, with
  * ced_buffer_write() and returns other than 0.
  * It runs inside ced_run() and must not use the client.
  */

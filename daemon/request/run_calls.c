@@ -1087,13 +1087,33 @@ static void fail_by_data(struct run_call *call, const char *code, const char *me
 	write_error(call);
 }
 
+/* What a tool says.  A text of ours ends at U+0000, so that is written out as "\x00". */
+static const char *text_of_failure(struct arena *arena, const struct value *message)
+{
+	static const char escape[] = "\\x00";
+	const char *text = value_as_text(message);
+	char *written;
+	char *to;
+
+	if (text || !value_is(message, VALUE_TEXT))
+		return text;
+	written = arena_calloc(arena, message->text.len + 1, sizeof(escape) - 1);
+	to = written;
+	for (size_t i = 0; written && i < message->text.len; i++)
+		if (message->text.bytes[i])
+			*to++ = message->text.bytes[i];
+		else
+			to = mempcpy(to, escape, sizeof(escape) - 1);
+	return written;
+}
+
 static void read_failure(struct run_call *call, const struct value *error)
 {
 	const uint64_t most = call->calls->request->spec.limits.call_bytes;
 	struct err err = ERR_INIT;
 
 	call->data = value_get(error, "data");
-	call_fail(call, "failed", value_as_text(value_get(error, "message")));
+	call_fail(call, "failed", text_of_failure(&call->arena, value_get(error, "message")));
 	if (!call->message)
 		call->message = "the tool failed";
 	if (put_error(call, &err) < 0 && err.code == ERR_INVALID)

@@ -682,12 +682,16 @@ TEST(tools_are_called_and_answered)
 	pair_done(&pair);
 }
 
-/* 0: text where msgpack belongs; 1: an error that is no UTF-8. */
+/* 0: text where msgpack belongs; 1: an error that is no UTF-8; 2: one that is too long. */
 static int clumsy_tool(void *context, struct ced_value args, struct ced_buffer *result)
 {
 	int64_t way = ced_int(ced_get(args, "way"), 0);
 
 	(void)context;
+	for (int i = 0; way == 2 && i < 8193; i++)
+		(void)ced_buffer_write(result, "\u00e9", 2);
+	if (way == 2)
+		return 1;
 	(void)ced_buffer_write(result, way ? "caf\xe9" : "42", way ? 4 : 2);
 	return way ? 1 : 0;
 }
@@ -698,7 +702,7 @@ TEST(what_a_tool_gives_is_looked_at_before_it_is_sent)
 	const struct ced_job job = { .code = "1", .tools = &tool, .tool_count = 1 };
 	struct ced_answer answer = { 0 };
 	struct pair pair;
-	char bytes[2048];
+	static char bytes[20000];
 	size_t len;
 
 	pair_init(&pair);
@@ -707,6 +711,8 @@ TEST(what_a_tool_gives_is_looked_at_before_it_is_sent)
 		    "\", \"call\": 1, \"tool\": \"clumsy\", \"args\": {\"way\": 0}}]]");
 	says(&pair, "[2, \"run.call\", [{\"run_id\": \"" RUN_ID
 		    "\", \"call\": 2, \"tool\": \"clumsy\", \"args\": {\"way\": 1}}]]");
+	says(&pair, "[2, \"run.call\", [{\"run_id\": \"" RUN_ID
+		    "\", \"call\": 3, \"tool\": \"clumsy\", \"args\": {\"way\": 2}}]]");
 	says(&pair, "[1, 0, null, {\"ok\": true}]");
 	CHECK_EQ_INT(ced_run(pair.client, &job, NULL, &answer, NULL), 0);
 	CHECK(ced_step(pair.client, 0, NULL) >= 0);
@@ -714,6 +720,7 @@ TEST(what_a_tool_gives_is_looked_at_before_it_is_sent)
 	CHECK(has(bytes, len, "the tool gave no result that is msgpack"));
 	CHECK(has(bytes, len, "caf?"));
 	CHECK(!has(bytes, len, "caf\xe9"));
+	CHECK(has(bytes, len, "\xda\x40")); /* a text of 16384 bytes, 8192 characters */
 	ced_answer_done(&answer);
 	pair_done(&pair);
 }

@@ -58,9 +58,8 @@ export const toolsParam = (tools: Tools): Map_[] =>
 const parsed = (schema: Schema<unknown> | undefined, value: unknown): unknown =>
 	isParser(schema) ? schema.parse(value) : value;
 
-/** An error for the program. What cannot be sent is replaced: half a surrogate pair by U+FFFD, U+0000 by \x00. */
-const failed = (message: string): Map_ =>
-	({ error: { message: Buffer.from(message.replaceAll("\0", "\\x00").slice(0, 8000)).toString() } });
+/** An error for the program. Half a surrogate pair cannot be sent: it becomes U+FFFD. */
+const failed = (message: string): Map_ => ({ error: { message: Buffer.from(message.slice(0, 8000)).toString() } });
 
 async function answer(tool: Tool | undefined, call: Map_, signal: AbortSignal): Promise<Map_> {
 	try {

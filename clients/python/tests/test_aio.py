@@ -209,6 +209,29 @@ class Sessions(WithClient):
 
 
 class Connections(WithClient):
+    async def test_a_tool_that_does_not_let_itself_be_cancelled_ends_when_its_connection_is_lost(self):
+        begun = asyncio.Event()
+
+        async def stubborn() -> int:
+            begun.set()
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                pass
+            return 1
+
+        with Proxy() as proxy:
+            client = ced.AsyncClient(proxy.path)
+            run = asyncio.create_task(client.run("import tools\ntools.stubborn()", tools=[stubborn]))
+            await begun.wait()
+            calls = list(client._calls.values())
+            proxy.cut()
+            with self.assertRaises(ced.ConnectionLost):
+                await run
+            await asyncio.wait_for(asyncio.gather(*calls), 60)
+            self.assertEqual(client._calls, {})
+            await client.close()
+
     async def test_requests_and_lost_connections(self):
         for method, answered, sent in (("run", False, 1), ("run", True, 1), ("runs.list", False, 2)):
             with Proxy(method, answered) as proxy:

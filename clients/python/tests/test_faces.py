@@ -44,6 +44,9 @@ class TheFaceOfE2BForAsyncio(unittest.IsolatedAsyncioTestCase):
             self.assertEqual(heard, ["one\n", "one"])
             self.assertRegex(sandbox.sandbox_id, "^[0-9A-Z]{26}$")
         self.assertFalse(await sandbox.kill())
+        for function in (sandbox.run_code, sandbox.commands.run):
+            with self.assertRaisesRegex(e2b.NotFoundException, "this sandbox is closed"):
+                await function("x")
 
     async def test_a_task_that_is_cancelled_cancels_its_code(self):
         async with await e2b.AsyncSandbox.create() as sandbox:

@@ -751,18 +751,17 @@ def _in_loop(loop: asyncio.AbstractEventLoop, listener: Callable[[Any], Any]) ->
     return lambda heard: asyncio.run_coroutine_threadsafe(call(heard), loop).result()
 
 
-async def _cancelable(threads: Executor, function: Callable[..., Any], *args: Any, **params: Any) -> Any:
+async def _cancelable(sandbox: Sandbox, threads: Executor, function: Callable[..., Any], *args: Any, **params: Any) -> Any:
     """Calls run_code or commands.run in a thread. When the task is cancelled, the daemon kills the code.
 
     The threads are not those of asyncio.to_thread: a callback may need one of these while the code waits for it.
+    They end when the sandbox is killed.
     """
+    sandbox._must_live()
     loop = asyncio.get_running_loop()
     heard = {name: _in_loop(loop, each) for name, each in params.items() if name.startswith("on_") and each}
     run = _Run()
-    try:
-        work = loop.run_in_executor(threads, functools.partial(function, *args, **{**params, **heard, "on_start": run.starts}))
-    except RuntimeError:  # kill() has shut the threads down, which the function says at once
-        return function(*args, **params)
+    work = loop.run_in_executor(threads, functools.partial(function, *args, **{**params, **heard, "on_start": run.starts}))
     try:
         return await asyncio.shield(work)
     except asyncio.CancelledError:
@@ -789,7 +788,7 @@ class _Awaited:
         if not callable(found):
             return found
         if name == "run":
-            return functools.partial(_cancelable, self._threads, found)
+            return functools.partial(_cancelable, self._blocking._sandbox, self._threads, found)  # of Commands
         return functools.partial(asyncio.to_thread, found)
 
 
@@ -827,7 +826,7 @@ class AsyncSandbox(_Awaited):
 
     async def run_code(self, code: str, *args: Any, **params: Any) -> Execution:
         """Runs code, as Sandbox.run_code does."""
-        execution: Execution = await _cancelable(self._threads, self._blocking.run_code, code, *args, **params)
+        execution: Execution = await _cancelable(self._blocking, self._threads, self._blocking.run_code, code, *args, **params)
         return execution
 
     async def __aenter__(self) -> AsyncSandbox:

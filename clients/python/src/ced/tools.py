@@ -174,9 +174,9 @@ def reply_again(answer: Map, why: BaseException) -> Map:
 
 
 def _message(error: BaseException) -> str:
-    """What an exception says, as a text that can be sent: U+0000 and half a character of UTF-16 become escapes."""
+    """What an exception says, as a text that can be sent: half a character of UTF-16 becomes an escape."""
     try:
         text = str(error.message) if isinstance(error, ToolError) else f"{type(error).__name__}: {error}"
     except Exception:  # its __str__ fails
         text = type(error).__name__
-    return text.encode("utf-8", "backslashreplace").decode().replace("\0", "\\x00")[:MESSAGE_CHARACTERS]
+    return text.encode("utf-8", "backslashreplace").decode()[:MESSAGE_CHARACTERS]
