@@ -32,6 +32,13 @@ for name in one two; do
 done >"$conf"
 exits 1 "folders of package sets are missing" cectl config check "$conf"
 like "$out" "host.conf:1: packages one: there is no folder \"$work/no-one\".*host.conf:2: packages two: there is no folder" "and each is told"
+if [[ $(id -u) = 0 ]]; then
+	install -d -m 700 "$work/closed" "$work/closed/set"
+	echo "packages one { runtime = \"python\" path = \"$work/closed/set\" digest = \"sha256:$(printf '%064d' 0)\" }" >"$conf"
+	chmod a+rx "$work" "$(dirname "$conf")"
+	exits 0 "who may not look into the folder of a set is not told that it is missing" \
+		setpriv --reuid 4001 --regid 4001 --clear-groups cectl config check "$conf"
+fi
 
 # --- a folder of more files -------------------------------------------------------------------
 

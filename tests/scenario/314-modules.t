@@ -14,6 +14,7 @@ site=$(echo "$venv"/lib/python3*/site-packages)
 mkdir "$site/numbers_of_ours"
 echo 'value = 42' >"$site/numbers_of_ours/__init__.py"
 echo 'value = 43' >"$site/numbers_of_ours/random.py"
+printf '%s\n' 'import os, signal' 'if os.fork() == 0:' '    signal.pause()' >"$site/helper_of_ours.py"
 cat >>"$ced_folder/ced.conf" <<END
 runtime hollow {
 	interpreter = "/usr/bin/python3"
@@ -23,6 +24,12 @@ runtime hollow {
 runtime ours {
 	interpreter = "$venv/bin/python"
 	preload = {"json", "numbers_of_ours.random"}
+	workers_min = 1
+}
+runtime helped {
+	interpreter = "$venv/bin/python"
+	processes = true
+	preload = {"helper_of_ours"}
 	workers_min = 1
 }
 END
@@ -45,6 +52,11 @@ for code in 'import absent_of_ours' 'import nobodys' 'import numbers_of' 'raise 
 	"raise ValueError(\"No module named 'numbers_of_ours'\")"; do
 	unlike "$(json "$(said -c "$code")" 'it["reason"]')" 'the runtime' "nobody is said to have what '$code' wants"
 done
+for more in "" --deterministic; do
+	unlike "$(json "$(said $more --language ours -c 'import numbers_of_ours.absent')" 'it["reason"]')" 'the runtime' \
+		"nor a run ${more:-in it} to go where it is"
+done
+is "$(cectl run --language helped -c 'print(1)')" 1 "a module that leaves a process behind does not hold its runtime up"
 list=$(json "$(cectl runtimes --json)" '{one["name"]: one["preload"] for one in it["runtimes"]}["hollow"]')
 is "$list" json "runtimes lists what was imported, not what was to be"
 done_testing

@@ -42,6 +42,10 @@ exits 126 "and a name that none can have" cectl run -c 1 --tool a=cat --tool b-d
 like "$err" '--tool b-d: write a name of up to 64 letters, digits and _' "with which, and the rule"
 exits 126 "and a name twice" cectl run -c 1 --tool a=cat --tool a=date
 like "$err" '--tool a: another tool' "with which"
+exits 126 "and more than a run can have" cectl run -c 1 --tool=t{1..65}=cat
+like "$err" '^cectl: --tool: ' "without the name of one of them"
+exits 126 "of an option that is given twice" cectl run -c 1 --policy strict --policy b@d
+like "$err" '--policy "b@d": write a name' "the last counts, and is named"
 exits 126 "and a schema that is none" cectl run -c 1 --tool a=cat --tool-schema 'a={"type": "objct"}'
 like "$err" '--tool-schema a.*/type: ' "with the place"
 exits 125 "and a limit of two kinds" cectl run -c 1 --limit call=1s
@@ -66,6 +70,7 @@ like "$out" 'no change found' "verifies"
 exits 0 "cectl replay asks the command that it is given" cectl replay last --tool 'upper=jq -c ".text |= ascii_upcase"'
 last=$(json "$(cectl show last --json)" "it['run_id']")
 exits 2 "and no empty one" cectl replay last --tool 'upper='
+like "$err" '--tool upper=: it is written as NAME=COMMAND' "with the form"
 exits 2 "and no name that the run did not have" cectl replay last --tool 'uper=cat'
 like "$err" 'no tool "uper"; did you mean upper\?; it has: upper' "which says those that it has"
 is "$(json "$(cectl show last --json)" "it['run_id']")" "$last" "and nothing ran"
